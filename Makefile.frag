@@ -3,10 +3,10 @@ install: install-mailqueue-command
 
 MAILQUEUE_CLI = $(INSTALL_ROOT)$(prefix)/share/mailqueue/cli
 
-# The classes are renamed into place as a whole: a run that begins meanwhile finds those of one
-# version (between the two renames none), and none stay that the next version has no more. Whoever
-# may run it may read them, whatever the umask is. PECL has put the command itself, a script, into
-# its bin_dir: it is not here then.
+# The classes are renamed into place together: a run that starts meanwhile finds the classes of one
+# version (between the two renames none), and classes that a new version no longer has disappear.
+# Every user can read them, whatever the umask is. Under PECL, bin/mailqueue is not here: PECL has
+# installed it, as a script, in its bin_dir.
 install-mailqueue-command:
 	@echo "Installing the mailqueue command:  $(INSTALL_ROOT)$(prefix)/bin/"
 	@$(mkinstalldirs) $(INSTALL_ROOT)$(prefix)/bin
@@ -32,6 +32,6 @@ uninstall:
 
 .PHONY: install-mailqueue-command uninstall
 
-# The arginfo is part of the source. phpize's pattern rule would make it anew whenever a checkout
-# happened to leave the stub as the newer file, and download a parser for that.
+# The arginfo is part of the source. phpize's pattern rule would generate it again, and download
+# a parser for that, whenever a checkout happened to leave the stub as the newer file.
 stubs/mailqueue_arginfo.h $(srcdir)/stubs/mailqueue_arginfo.h: ;

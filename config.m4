@@ -119,6 +119,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/capture/header_text.c
     src/php/capture/mb_send_mail.c
     src/php/class/classes.c
+    src/php/class/conversion.c
     src/php/class/exceptions.c
     src/php/class/internal_class.c
     src/php/class/job_object.c
@@ -130,7 +131,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/class/queue_object.c
     src/php/class/queue_worker.c
     src/php/class/value_objects.c
-    src/php/class/values.c
     src/php/globals.c
     src/php/guard.c
     src/php/ini.c

@@ -1,6 +1,7 @@
 <?php
 
-// Claim and settle at a batch of 100: CPU per job, whatever the depth and whatever waits beside.
+// Claims and settles batches of 100: CPU per job, for queues of different depths and with other
+// jobs beside.
 
 declare(strict_types=1);
 
@@ -11,7 +12,10 @@ use PDO;
 
 const BESIDE = 1_000_000;
 
-/** A queue with $due jobs, and a million each of not yet due, parked, and expired but later due. */
+/**
+ * A queue with $due jobs, and a million each that are not yet due, parked, or expired but due
+ * later.
+ */
 function deep(int $due, int $beside): string
 {
     $path = fresh('deep');
@@ -32,7 +36,7 @@ function deep(int $due, int $beside): string
                 $now, '<' || i || '@example.org>', 'shop@example.org', '[\"person@example.com\"]',
                 CASE '$status' WHEN 'parked' THEN 'refused' END FROM n");
     };
-    // They come due in the order in which they were stored, as mail does.
+    // They become due in the order in which they were stored, as mail does.
     $insert($due, 'pending', "$now - 1000 + i * 900 / $due", 'NULL');
     $pdo->exec("INSERT INTO mail_body (id, content) SELECT id, randomblob(2048) FROM mail_queue");
     if ($beside > 0) {
@@ -44,7 +48,7 @@ function deep(int $due, int $beside): string
     return $path;
 }
 
-/** As many jobs more, due now: what the last run has taken out. */
+/** Stores as many due jobs as the last run has taken out. */
 function refill(string $path, int $jobs): void
 {
     $pdo = new PDO("sqlite:$path", null, null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
@@ -69,10 +73,11 @@ function bench_claim(Results $results, bool $quick): void
     foreach ([10_000, 100_000, 1_000_000] as $depth) {
         $paths[$depth] = deep($depth, $quick ? intdiv(BESIDE, 10) : BESIDE);
     }
-    // In turn, on the same files, for copying gigabytes in between is felt in what is measured.
+    // In turn, on the same files, because copying gigabytes in between would affect the
+    // measurement.
     for ($i = 0; $i < ($quick ? 3 : 9); $i++) {
         foreach ($paths as $depth => $path) {
-            // Else its first checkpoint writes out what was stored, in the time that is measured.
+            // Otherwise its first checkpoint writes out the stored jobs during the measurement.
             exec('sync ' . escapeshellarg($path));
             exec(escapeshellarg($program) . ' ' . escapeshellarg($path) . " $jobs", $lines, $code);
             if ($code !== 0) {

@@ -50,7 +50,7 @@ void *__wrap_calloc(size_t n, size_t size)
     return count(__real_calloc(n, size));
 }
 
-/* While it moves, there is the old and the new memory. */
+/* While a block is moved, the old and the new memory exist together. */
 void *__wrap_realloc(void *old, size_t size)
 {
     size_t before = old != NULL ? malloc_usable_size(old) : 0;
@@ -72,7 +72,7 @@ static double cpu_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-/* Microseconds of CPU that one composing takes. */
+/* Microseconds of CPU for composing once. */
 static double compose(const struct mq_compose_fields *fields)
 {
     struct mq_envelope envelope = {0};

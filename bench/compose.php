@@ -36,7 +36,7 @@ function symfony_mail(): Email
         ->subject('Ihre Anmeldung: Übersicht der Spiele')->text($text)->html($html);
 }
 
-/** Seconds of CPU that one call takes, the median of some. */
+/** Seconds of CPU for one call, the median of several. */
 function cpu_of(int $repetitions, callable $once): float
 {
     $seen = [];

@@ -16,9 +16,9 @@ use MailQueue;
 use PDO;
 use Symfony\Component\Messenger\Exception\TransportException;
 
-const LIMIT = 1_000_000_000; // an hour: never reached, but it must be looked at and written
+const LIMIT = 1_000_000_000; // an hour: never reached, but each claim checks and updates it
 
-/** About 2 KB of text that packs as well as text does. */
+/** About 2 KB of text that compresses as real text does. */
 function letter(): string
 {
     mt_srand(5);
@@ -46,7 +46,7 @@ function add_jobs(Server $server, PDO $pdo, int $count): void
         SELECT id, $content FROM mail_queue WHERE id >= $first")->execute(["\r\n" . letter()]);
 }
 
-/** A schema with a queue of so many jobs that are due. @return string its DSN */
+/** A schema with a queue of this many due jobs. @return string its DSN */
 function deep_schema(Server $server, string $name, int $count): string
 {
     $dsn = $server->schema($name);
@@ -79,7 +79,7 @@ function ours(string $dsn, float $seconds, ?int $most = null, ?string $transport
     return ['n' => $report->sent, 'seconds' => (hrtime(true) - $begun) / 1e9];
 }
 
-/** The same in a loop of the application's own: a claim of 100, and each settled alone. */
+/** The same in the application's own loop: claims 100 mails, and settles each by itself. */
 function own_loop(string $dsn, float $seconds): array
 {
     $queue = new MailQueue(new PDO($dsn));
@@ -93,7 +93,7 @@ function own_loop(string $dsn, float $seconds): array
     return ['n' => $n, 'seconds' => (hrtime(true) - $begun) / 1e9];
 }
 
-/** What a deadlock undoes is tried again. @return array{n: int, seconds: float} */
+/** Repeats what a deadlock undid. @return array{n: int, seconds: float} */
 function theirs(Messenger $messenger, float $seconds): array
 {
     $transport = $messenger->transport();
@@ -267,7 +267,7 @@ function by_depth(Results $results, Server $server, array $depths, bool $quick):
     $results->ratio($name, $ratio, atMost: 1.3, detail: $detail);
 }
 
-/** Enqueues for so long. @return array{n: int, seconds: float} */
+/** Enqueues for this long. @return array{n: int, seconds: float} */
 function storing(string $dsn, float $seconds, int $chunk): array
 {
     $queue = new MailQueue(new PDO($dsn));
@@ -282,7 +282,7 @@ function storing(string $dsn, float $seconds, int $chunk): array
     return ['n' => $n, 'seconds' => (hrtime(true) - $begun) / 1e9];
 }
 
-/** By which a server's disk is sized. */
+/** The figures that a server's disk is sized by. */
 function growth(Results $results, Server $server, string $dsn, int $depth, bool $quick): void
 {
     $sizes = [];

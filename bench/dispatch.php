@@ -54,7 +54,7 @@ function dispatchers(Server $server, string $dsn): array
     ];
 }
 
-/** @return array<string, float> medians by who stored and how */
+/** @return array<string, float> medians by queue and connection */
 function dispatch_to(Server $server, string $dsn, int $rounds, int $times): array
 {
     $seen = [];

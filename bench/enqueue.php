@@ -78,9 +78,9 @@ function request_pattern(string $journal, int $count, bool $other): array
 }
 
 /**
- * Many processes that store as fast as they can, as the requests of a busy site do. SQLite syncs
- * each commit while it holds the write lock, on both sides. PDO waits for the lock and makes
- * checkpoints by SQLite's defaults, which are not ours.
+ * Many processes store as fast as they can, like the requests of a busy site. On both sides SQLite
+ * syncs each commit while it holds the write lock. PDO waits for the lock and makes checkpoints by
+ * SQLite's defaults; mailqueue has its own rules.
  *
  * @return array{\Closure(): float, \Closure(): float}
  */

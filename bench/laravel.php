@@ -1,6 +1,6 @@
 <?php
 
-// Laravel's queue in a database. Included only where it is measured: it may be missing.
+// Laravel's database queue. Included only when it is measured, because it may be missing.
 
 declare(strict_types=1);
 

@@ -21,9 +21,9 @@ use PDO;
 
 const PRODUCER_RATE = 1000;
 const DRAIN_RATE = 1000;
-const BEHIND_US = 250_000; // a producer this late does not hold the rate
+const BEHIND_US = 250_000; // a producer this late cannot keep up with the rate
 const MEMORY = '/dev/shm';
-const DISK_WRITE = 20 << 10; // about what a commit of one mail writes
+const DISK_WRITE = 20 << 10; // about as much as a commit of one mail writes
 const DISK_SPAN = 200 * DISK_WRITE; // of each process: a WAL of 1,000 frames of 4 KiB
 const DRAIN_BATCH = 20; // of both workers: short transactions keep the producers' waits short
 
@@ -111,9 +111,9 @@ function php_worker(string $path, float $seconds): int
 }
 
 /**
- * The file that an application has already, as SQLite makes it: pages of 4 KiB, and WAL by its own
- * choice. Or a file that mailqueue makes, with pages of 8 KiB: better for batches, but a commit of
- * one mail writes twice as much.
+ * The file of an existing application, as SQLite makes it: pages of 4 KiB, in WAL mode. Or a file
+ * that mailqueue makes, with pages of 8 KiB: better for batches, but a commit of one mail writes
+ * twice as much.
  */
 function make_file(string $path, bool $application): void
 {
@@ -124,7 +124,7 @@ function make_file(string $path, bool $application): void
     (new MailQueue($path, journal: 'wal'))->stats();
 }
 
-/** One producer; PDO with its defaults: FULL, and checkpoints by everybody. */
+/** One producer; PDO with its defaults: FULL, and any process makes checkpoints. */
 function producer(string $path, bool $ours, float $seconds): array
 {
     usleep(300_000);
@@ -139,7 +139,7 @@ function producer(string $path, bool $ours, float $seconds): array
     return produce($enqueue, $seconds);
 }
 
-/** A file that no disk slows down. */
+/** A file on no disk, so that no sync slows it down. */
 function in_memory(): string
 {
     $path = MEMORY . '/mailqueue-bench-' . bin2hex(random_bytes(6)) . '.sqlite';
@@ -148,7 +148,7 @@ function in_memory(): string
     return $path;
 }
 
-/** Where the file is, and whose. */
+/** The file's directory, and who made the file. */
 enum Place: string
 {
     case Memory = 'in memory, where no disk is waited for';
@@ -183,7 +183,7 @@ function under_load(Place $place, bool $ours, float $seconds): array
 function disk_alone(float $seconds): array
 {
     $path = fresh();
-    file_put_contents($path, str_repeat("\0", 2 * DISK_SPAN)); // written over: it does not grow
+    file_put_contents($path, str_repeat("\0", 2 * DISK_SPAN)); // overwritten: it does not grow
     $syncs = static function (int $offset) use ($path, $seconds): array {
         $file = fopen($path, 'r+');
         stream_set_write_buffer($file, 0);

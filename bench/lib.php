@@ -22,7 +22,7 @@ function percentile(array $values, float $p): float
     return $values[(int) min(count($values) - 1, floor(count($values) * $p))];
 }
 
-/** Starts $work in a process of its own; the handle is for result(). */
+/** Starts $work in a separate process; the handle is for result(). */
 function start(callable $work): array
 {
     [$ours, $theirs] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
@@ -58,7 +58,7 @@ function run(callable $work): mixed
 }
 
 /**
- * Runs each case once a round, in turn, each in a process of its own.
+ * Runs each case once a round, in turn, each in a separate process.
  *
  * @param array<string, callable(): float> $cases
  * @return array<string, float> medians
@@ -135,7 +135,8 @@ final class PdoQueue
         $this->pdo = new \PDO("sqlite:$path", null, null, $options);
         if ($pragmas) {
             $this->pdo->exec('PRAGMA synchronous=FULL');
-            // A WAL file says so itself; the mode of a rollback journal is the connection's.
+            // The journal mode of a WAL file is in the file; a rollback journal's is the
+            // connection's.
             $journal === 'truncate' && $this->pdo->exec('PRAGMA journal_mode=TRUNCATE');
         }
         $this->job = $this->pdo->prepare(
@@ -199,7 +200,7 @@ final class Sink
     }
 }
 
-/** Collects what was measured and prints it. */
+/** Collects the measurements and prints them. */
 final class Results
 {
     /**

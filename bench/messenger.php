@@ -1,6 +1,7 @@
 <?php
 
-// Symfony Messenger's Doctrine transport. Included only where it is measured: it may be missing.
+// Symfony Messenger's Doctrine transport. Included only when it is measured, because it may be
+// missing.
 
 declare(strict_types=1);
 
@@ -21,7 +22,7 @@ foreach (['Doctrine/DBAL', 'Symfony/Component/Messenger/Bridge/Doctrine'] as $li
     require_once "/usr/share/php/$library/autoload.php"; // Debian's packages
 }
 
-/** What a message of Messenger's carries. */
+/** The object in a message of Messenger's. */
 final class Letter
 {
     public function __construct(public readonly string $text)
@@ -29,7 +30,7 @@ final class Letter
     }
 }
 
-/** What newer versions do, and what older ones wait for. */
+/** Adds SKIP LOCKED, which newer versions use; older ones wait for locked rows. */
 final class SkipLocked extends PostgreSQL100Platform
 {
     public function getWriteLockSQL(): string
@@ -73,7 +74,10 @@ final class Messenger
         return DriverManager::getConnection($params);
     }
 
-    /** Its own settings, or the fastest: neither NOTIFY nor waiting for rows of others. */
+    /**
+     * With its own settings, or with the fastest: without NOTIFY, and without waiting for others'
+     * rows.
+     */
     public function tune(bool $tuned): void
     {
         $this->tuned = $tuned;

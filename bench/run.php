@@ -1,6 +1,7 @@
 <?php
 
-// tools/bench runs this: php bench/run.php [--json] [--quick] [PART…]
+// Runs the named parts of the benchmark, or all, and prints what they measured. tools/bench calls
+// it: php bench/run.php [--json] [--quick] [PART…]
 
 declare(strict_types=1);
 

@@ -30,7 +30,7 @@ function milliseconds(array $command, string $input): float
     return $code === 0 ? $took : throw new \RuntimeException("$command[0] ended with $code");
 }
 
-/** Milliseconds a mail of one session that has a hundred. */
+/** Milliseconds for each of a hundred mails in one session. */
 function session(array $php, string $path): float
 {
     $input = "EHLO bench\r\n";

@@ -1,6 +1,6 @@
 <?php
 
-// Database servers as one would have them: they wait for the disk.
+// Database servers as in production: they wait for the disk.
 
 declare(strict_types=1);
 
@@ -13,7 +13,7 @@ use PDO;
 abstract class Server
 {
     public string $dsn;
-    /** Its connections come to this Unix socket. */
+    /** The Unix socket for its connections. */
     public string $socket;
     protected int $pid;
     protected PostgreSQL|MariaDB $server;
@@ -26,10 +26,10 @@ abstract class Server
     /** @return string the DSN of the same database behind a proxy whose socket is in there */
     abstract public function behind(string $directory): string;
 
-    /** Octets that its log of changes has got so far. */
+    /** Octets that it has written to its log of changes so far. */
     abstract public function written(): float;
 
-    /** Gives a new round the state that the one before it had. */
+    /** Restores the state of the previous round for a new one. */
     abstract public function tidy(PDO $pdo, string ...$tables): void;
 
     /** @return string a FROM clause of rows with i = 1 … $count */
@@ -44,13 +44,13 @@ abstract class Server
         return new PDO($dsn ?? $this->dsn, null, null, $options);
     }
 
-    /** CPU seconds of all its processes so far, those that have ended too. */
+    /** CPU seconds of all its processes so far, including those that have ended. */
     public function cpu(): float
     {
         $ticks = 0;
         $children = trim((string) file_get_contents("/proc/$this->pid/task/$this->pid/children"));
         foreach ([$this->pid, ...array_filter(explode(' ', $children))] as $pid) {
-            // What follows the name: state is field 3, utime and stime are 14 and 15.
+            // After the name: the state is field 3, utime and stime are 14 and 15.
             $stat = (string) @file_get_contents("/proc/$pid/stat");
             $fields = explode(' ', substr($stat, (int) strrpos($stat, ')') + 2));
             $ticks += (int) ($fields[11] ?? 0) + (int) ($fields[12] ?? 0);
@@ -190,7 +190,7 @@ final class MariaServer extends Server
     }
 }
 
-/** Stands between a server's Unix socket and its clients, and delivers each octet 1 ms later. */
+/** A proxy between a server's Unix socket and its clients that delays each octet by 1 ms. */
 final class Distance
 {
     private const DELAY_NS = 1_000_000;
@@ -212,7 +212,7 @@ final class Distance
     /** @param resource $listener */
     private static function serve($listener, string $server): never
     {
-        $peers = []; // by id: the other end, and what came from there with its time
+        $peers = []; // by id: the other end, and the octets received from there with their time
         for (;;) {
             $readers = [$listener, ...array_column($peers, 'from')];
             $none = null;

@@ -124,7 +124,7 @@ final class Arguments
         return isset($this->options[$option]);
     }
 
-    /** The option's value, else the environment's, else php.ini's; the last two unset if empty. */
+    /** The option's value, or the environment's, or php.ini's; the last two only if not empty. */
     public function text(string $option, ?string $environment = null, ?string $ini = null): ?string
     {
         $value = $this->options[$option] ?? null;

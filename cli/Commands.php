@@ -10,7 +10,7 @@ final class Commands
     /** @var array<string, string> option → what it means; "=": takes a value */
     public const GLOBAL = [
         'database=PATH|DSN' => 'the SQLite file, or pgsql:host=…;dbname=… or mysql:… for a server '
-            . '(else $MAILQUEUE_DATABASE, else ini mailqueue.database); user and password: '
+            . '(default: $MAILQUEUE_DATABASE, or else ini mailqueue.database); user and password: '
             . '$MAILQUEUE_DATABASE_USER, $MAILQUEUE_DATABASE_PASSWORD_FILE (a file of mode 0600) '
             . 'or $MAILQUEUE_DATABASE_PASSWORD, for PostgreSQL also ~/.pgpass',
         'table=NAME' => "the queue's table (default mail_queue)",
@@ -18,7 +18,7 @@ final class Commands
         'reference-column=NAME' => 'the column for references (default reference)',
         'orphan-check=TABLE.COLUMN' => 'delete waiting mail whose reference is not found there',
         'backoff=POLICY' => 'when failed mail is tried again: steps[:ATTEMPTS], '
-            . 'fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MOST[,JITTER[,ATTEMPTS]]]], '
+            . 'fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]], '
             . 'such as fixed:15,50 (default steps: after 1, 5 and 15 minutes, then hourly)',
         'bootstrap=FILE' => "a PHP file that returns ['queue' => …, 'compose' => …, "
             . "'transport' => …, 'dkim' => …, 'onEvent' => …]; all keys are optional",
@@ -28,11 +28,11 @@ final class Commands
     ];
 
     private const TRANSPORT = 'smtp://host:587, smtps://…, sendmail://default, '
-        . 'file:///directory, null://null (else $MAILQUEUE_TRANSPORT, else ini '
-        . "mailqueue.transport, else sendmail://default: php.ini's sendmail_path); "
+        . 'file:///directory, null://null (default: $MAILQUEUE_TRANSPORT, or else ini '
+        . "mailqueue.transport, or else sendmail://default: php.ini's sendmail_path); "
         . 'no password here: other users can read arguments';
     private const DKIM = 'sign with this private key; repeat the option for each key '
-        . '(else $MAILQUEUE_DKIM, else ini mailqueue.dkim, several separated by commas)';
+        . '(default: $MAILQUEUE_DKIM, or else ini mailqueue.dkim, several separated by commas)';
 
     private const WORK = [
         'transport=DSN' => self::TRANSPORT,
@@ -50,8 +50,8 @@ final class Commands
         'on-uncertain=retry|hold' => 'what to do when nobody knows whether the relay took a mail '
             . '(default retry)',
         'verbose' => 'log what is sent with its subject',
-        'log=FILE' => 'the JSON-lines log (else $MAIL_QUEUE_LOG, else ini mailqueue.log, '
-            . 'else $HOME/logs/mail-queue.log, else beside the database); /dev/stdout and '
+        'log=FILE' => 'the JSON-lines log (default: $MAIL_QUEUE_LOG, or else ini mailqueue.log, '
+            . 'or else $HOME/logs/mail-queue.log, or else beside the database); /dev/stdout and '
             . '/dev/stderr are the streams of this process',
         'daemon' => 'wait for more mail instead of ending; without --time-limit until SIGTERM',
         'quiet' => 'for cron, which mails every line: print only what needs a person '
@@ -235,7 +235,8 @@ final class Commands
                 'timeout=SECONDS' => 'how long to wait for mail that is being sent (default 960)',
                 'delete' => 'at the end, delete from FROM what was copied',
                 'dry-run' => 'say what would be moved, change nothing',
-                'abort' => 'give an unfinished move up: empty TO again, let FROM send',
+                'abort' => 'cancel an unfinished move: delete the copies from TO and let '
+                    . 'FROM send again',
             ],
         ],
         'doctor' => [

@@ -81,8 +81,8 @@ final class Doctor extends Check
     {
         return match ($reason) {
             'corrupt' => DatabaseFile::repair($path),
-            'busy' => 'A program holds the write lock for long: look for an application that waits '
-                . 'within a transaction.',
+            'busy' => 'A program has held the write lock for a long time: look for an '
+                . 'application that waits within a transaction.',
             'full' => 'Make room on the disk of ' . ($path === '' ? 'the server.' : "$path."),
             'io' => $path === ''
                 ? 'Start the server, or check its log and the way to it (host, firewall).'
@@ -205,8 +205,8 @@ final class Doctor extends Check
         $this->add(
             false,
             $text,
-            'If a newer version runs beside this one, update this one. Else this parks them for '
-            . 'mailqueue show, retry or delete' . ($path === null ? ": $sql" : ':'),
+            'If a newer version runs beside this one, update this one. Otherwise this command '
+            . 'parks them for mailqueue show, retry or delete' . ($path === null ? ": $sql" : ':'),
             $path === null ? null : 'sqlite3 ' . Terminal::word($path) . ' ' . Terminal::word($sql)
         );
     }

@@ -34,7 +34,7 @@ final class Help
                           is removed
               -i, -oi     a line with a lone dot does not end the message
               -f, -r ADDR the envelope's sender ("" for none); else the message's
-                          Resent-Sender, Resent-From, Sender or From, else USER@HOST
+                          Resent-Sender, Resent-From, Sender or From, or else USER@HOST
               -F NAME     the name in the From that is added if the message has none
               -bm         take a message (the default)
               -bs         SMTP on standard input and output, its lines ended by CRLF;

@@ -6,7 +6,7 @@ namespace MailQueue\Cli;
 
 use MailQueue\Backoff;
 
-/** When failed mail is tried again: --backoff, else the environment, else the queue's default. */
+/** When failed mail is tried again: --backoff, or the environment, or the queue's default. */
 final class Retries
 {
     /** The variables that are read here; a name with _SECONDS means the same as without. */
@@ -19,7 +19,7 @@ final class Retries
     private const OF_WORK = ['DISPATCH_BATCH', 'DISPATCH_CONNECTIONS', 'DISPATCH_LEASE'];
 
     private const FORMS = 'steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or '
-        . 'exponential[:SECONDS[,MOST[,JITTER[,ATTEMPTS]]]]';
+        . 'exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]]';
 
     public static function backoff(?string $option): ?Backoff
     {
@@ -83,10 +83,13 @@ final class Retries
     public static function unread(): array
     {
         $known = [...self::NAMES, ...self::OF_WORK];
+        $prefix = 'DISPATCH_'; // not compared: a short name would be near any other
+        $words = str_replace($prefix, '', $known);
         $hints = [];
         foreach (array_diff(array_keys(getenv()), $known) as $name) {
-            if (str_starts_with($name, 'DISPATCH_')) {
-                $hints[$name] = Nearest::hint($name, $known);
+            if (str_starts_with($name, $prefix)) {
+                $word = substr($name, strlen($prefix));
+                $hints[$name] = Nearest::hint($word, $words, $prefix);
             }
         }
         return $hints;

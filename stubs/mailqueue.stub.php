@@ -26,8 +26,8 @@ namespace {
          *        - the DSN of a server, "pgsql:host=db;dbname=app" or "mysql:host=db;dbname=app": a connection
          *          of the queue's own, which is opened again after it was lost. A user and password that the DSN
          *          does not have come from MAILQUEUE_DATABASE_USER, MAILQUEUE_DATABASE_PASSWORD or
-         *          MAILQUEUE_DATABASE_PASSWORD_FILE (a file of mode 0600), else from the ini settings
-         *          mailqueue.database_user and mailqueue.database_password, else from what PostgreSQL's client
+         *          MAILQUEUE_DATABASE_PASSWORD_FILE (a file of mode 0600), or else from the ini settings
+         *          mailqueue.database_user and mailqueue.database_password, or else from what PostgreSQL's client
          *          finds (~/.pgpass);
          *        - the application's own PDO (SQLite; PostgreSQL 9.5, MySQL 8.0.4, MariaDB 10.6 or later).
          *          enqueue() then joins the transaction that is open on it, by a savepoint, and the application
@@ -43,7 +43,7 @@ namespace {
          *        deleted
          * @param MailQueue\Backoff|null $backoff null: MailQueue\Backoff::steps()
          * @param string|null $journal journal mode for a file that is created: "wal", "truncate" or
-         *        "delete"; null: "wal" if this SQLite is known to be safe with it, else "truncate"
+         *        "delete"; null: "wal" if this SQLite is known to be safe with it, otherwise "truncate"
          * @param string $durability "full" (an id is returned only for what survives a power cut) or
          *        "normal"
          * @param int $busyTimeout milliseconds to wait for another connection's locks, 0 … 3600000
@@ -135,7 +135,7 @@ namespace {
 
         /**
          * The envelope in a complete message's own headers, as sendmail -t reads them: Resent-To, Resent-Cc
-         * and Resent-Bcc if it has them, else To, Cc and Bcc. The sender is the first of Resent-Sender,
+         * and Resent-Bcc if it has them, or else To, Cc and Bcc. The sender is the first of Resent-Sender,
          * Resent-From, Sender and From. For an object, it is what enqueue() reads from it.
          *
          * @return array{from: ?string, recipients: list<string>} plain addresses, each once, with domains in
@@ -216,7 +216,7 @@ namespace {
          *        back deliveries whose body has not been sent
          * @param bool $daemon wait for more mail instead of returning
          * @param string|null $log path of the JSON-lines log; null: $MAIL_QUEUE_LOG, else
-         *        $HOME/logs/mail-queue.log, else beside the database or, for a server, in the run directory; '': none
+         *        $HOME/logs/mail-queue.log, or else beside the database or, for a server, in the run directory; '': none
          * @phpstan-param (callable(array{event: string, time: int, id: ?int, reference: ?string, type: ?string,
          *        attempt: ?int, uncertain: ?int, recipients: ?int, relay: ?string, reply: ?string, ms: ?int,
          *        nextAttemptAt: ?int}): mixed)|null $onEvent called for each event
@@ -323,7 +323,7 @@ namespace {
         public function diagnostics(): array {}
 
         /**
-         * The keys of the config table that steer the queue.
+         * The keys of the config table that control the queue.
          *
          * @return array<string, array{type: string, range: string, default: string, meaning: string, internal: bool,
          *         aliasOf: ?string}> "aliasOf" is the key whose value a true one stands for where that is unset
@@ -475,7 +475,7 @@ namespace MailQueue {
         public readonly ?string $subject;
         public readonly ?string $envelopeFrom;
         /**
-         * Of a claimed job the recipients of this attempt, else those still to be tried; null: composing
+         * Of a claimed job the recipients of this attempt, or else those still to be tried; null: composing
          * decides.
          *
          * @var list<string>|null

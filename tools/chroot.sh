@@ -45,7 +45,7 @@ chroot_make() {
     sources_of "$suite" >"$directory/etc/apt/sources.list"
     apt-config dump --format '%F "%v";%n' Acquire::http Acquire::https | grep -v ' "";$' \
         >"$directory/etc/apt/apt.conf.d/10machine" || true
-    # What is lost in a power failure is made again.
+    # Files that a power failure loses are made again.
     echo force-unsafe-io >"$directory/etc/dpkg/dpkg.cfg.d/unsafe-io"
     touch "$directory/made"
 }

@@ -30,7 +30,7 @@ final class Reader
 
     public function __construct(string $code)
     {
-        // Comments, directives and literals go; their newlines stay, for the line numbers.
+        // Removes comments, directives and literals; keeps their newlines, for the line numbers.
         $keep = fn(array $m): string => str_repeat("\n", substr_count($m[0], "\n"));
         $code = preg_replace_callback(
             '~/\*.*?\*/|//[^\n]*|"(?:\\\\.|[^"\\\\\n])*"|\'(?:\\\\.|[^\'\\\\\n])*\'~s',
@@ -166,7 +166,7 @@ final class Reader
         $this->at++;
     }
 
-    /** What a control statement governs. */
+    /** The statement that a control statement governs. */
     private function body(int $depth): void
     {
         $this->function->nesting = max($this->function->nesting, $depth);
@@ -225,7 +225,7 @@ final class Reader
         return in_array($text, CONTROL, true) || $text === 'return' && $this->text(-1) === ')';
     }
 
-    /** To behind the semicolon, or to before a control word (behind a macro without semicolon). */
+    /** Moves past the semicolon, or to a control word (after a macro without semicolon). */
     private function expression(): void
     {
         for ($first = $this->at; $this->at < count($this->tokens); ) {

@@ -21,7 +21,8 @@ quietly() {
     fi
 }
 
-# Takes the lock named $1 until this shell ends: several builds may be started in one tree at once.
+# Takes the lock named $1 until this shell ends, because several builds may be started in one tree
+# at once.
 hold_lock() {
     mkdir -p "$MQ_BUILD"
     exec {MQ_LOCK_FD}>"$MQ_BUILD/$1.lock"
@@ -82,7 +83,7 @@ generate_arginfo() {
         } >"$work/mailqueue_methods.h"
 }
 
-# What config.m4 uses where it finds it: module:macro of the C sources.
+# The optional libraries of config.m4: module:macro of the C sources.
 OPTIONAL_LIBRARIES="libidn2:MQ_HAVE_LIBIDN2 libxml-2.0:MQ_HAVE_LIBXML2 libcrypto:MQ_HAVE_OPENSSL"
 
 optional_flags() {

@@ -15,11 +15,11 @@ use MailQueue\Cli\Stop;
  *   record "begun" · drop what --drop-them drops · RENAME TABLE of all tables at once ·
  *   one transaction with the rows and the record "done"
  *
- * @phpstan-import-type About from Note
+ * @phpstan-import-type About from AdoptionRecord
  */
 final class Adoption
 {
-    private readonly Note $note;
+    private readonly AdoptionRecord $record;
     /** @var list<string> */
     private array $dropped = [];
 
@@ -27,15 +27,15 @@ final class Adoption
         private readonly Database $database,
         private readonly Names $names,
     ) {
-        $this->note = new Note($database, $names);
+        $this->record = new AdoptionRecord($database, $names);
     }
 
-    /** @return array<string, mixed> what was done, or would be */
+    /** @return array<string, mixed> the report: what was done, or would be done */
     public function run(?string $word, bool $dryRun, bool $dropThem): array
     {
         $this->database->alone();
-        $begun = $this->note->read();
-        $begun = $begun !== null && $begun['state'] !== Note::DONE ? $begun : null;
+        $begun = $this->record->read();
+        $begun = $begun !== null && $begun['state'] !== AdoptionRecord::DONE ? $begun : null;
         $found = $begun === null ? (new Finder($this->database, $this->names))->find($word)
             : $this->begun($begun, $word);
         [$source, $shape, $goesOn] = $found;
@@ -64,21 +64,21 @@ final class Adoption
     /**
      * Finds where an adoption that was killed goes on (MariaDB only).
      *
-     * @param About $note
+     * @param About $record
      * @return array{string, Shape, bool}
      */
-    private function begun(array $note, ?string $word): array
+    private function begun(array $record, ?string $word): array
     {
-        $source = $note['source'];
-        if ($note['state'] === Note::UNDOING) {
-            throw Stop::config("An --undo of $source was begun: give mailqueue adopt --undo again, "
-                . 'which ends it. Nothing was changed.');
+        $source = $record['source'];
+        if ($record['state'] === AdoptionRecord::UNDOING) {
+            throw Stop::config("An --undo of $source was interrupted: run mailqueue adopt --undo "
+                . 'again to finish it. Nothing was changed.');
         }
         if ($word !== null && strcasecmp($word, $source) !== 0) {
-            throw Stop::usage("The adoption of $source was begun, and goes on with mailqueue adopt "
-                . "$source, or back with mailqueue adopt --undo. Nothing was changed.");
+            throw Stop::usage("The adoption of $source was interrupted: continue with mailqueue "
+                . "adopt $source, or go back with mailqueue adopt --undo. Nothing was changed.");
         }
-        $shape = Shape::tryFrom($note['shape']) ?? Shape::Jobs;
+        $shape = Shape::tryFrom($record['shape']) ?? Shape::Jobs;
         if ($this->database->table(Names::before($source)) !== null) {
             return [$source, $shape, true];
         }
@@ -92,8 +92,8 @@ final class Adoption
         $dependents = $this->database->dependents($source);
         if ($dependents && !$dropThem) {
             $list = array_map(static fn (Dependent $one): string => $one->what, $dependents);
-            throw Stop::config("Table $source is named by: " . implode(', ', $list) . '. With '
-                . '--drop-them views and foreign keys are dropped (--undo makes them again), the '
+            throw Stop::config("These refer to table $source: " . implode(', ', $list) . '. With '
+                . '--drop-them views and foreign keys are dropped (--undo creates them again), the '
                 . 'others stay with the old table. Nothing was changed.');
         }
         return $dependents;
@@ -103,7 +103,7 @@ final class Adoption
     private function about(string $source, Shape $shape): array
     {
         $table = $this->database->table($this->names->table);
-        return ['state' => Note::BEGUN, 'source' => $source, 'shape' => $shape->value,
+        return ['state' => AdoptionRecord::BEGUN, 'source' => $source, 'shape' => $shape->value,
             'created' => $table === null || strcasecmp($source, $this->names->table) === 0,
             'config' => $this->database->table($this->names->config) === null,
             'rows' => '', 'lost' => []];
@@ -135,7 +135,7 @@ final class Adoption
             if ($this->database instanceof Mysql) {
                 $this->database->lose($dependents, $known);
                 $about['lost'] = $this->database->lost();
-                $this->note->write($about);
+                $this->record->write($about);
             }
             $this->database->swap($source, $dependents);
             $this->store($copy, $copy->own(), $about, $dryRun, $dropThem);
@@ -163,9 +163,9 @@ final class Adoption
             $copy->store(Names::before($source), $own);
             $this->dropped = $this->database->carryOver($source, $dropThem);
             $lost = $this->database->isOneTransaction() ? $this->database->lost() : $about['lost'];
-            $about['created'] && $this->note->version();
-            $this->note->write(['state' => Note::DONE, 'lost' => $lost,
-                'rows' => $this->note->rows($this->names)] + $about);
+            $about['created'] && $this->record->version();
+            $this->record->write(['state' => AdoptionRecord::DONE, 'lost' => $lost,
+                'rows' => $this->record->rows($this->names)] + $about);
             $dryRun ? $this->database->rollBack() : $this->database->commit();
         } catch (\Throwable $e) {
             throw $this->back($e, $source);
@@ -186,7 +186,7 @@ final class Adoption
                 return $e;
             }
             if ($this->database->table(Names::before($source)) === null) {
-                $this->note->read() === null ? $this->database->tidy()
+                $this->record->read() === null ? $this->database->tidy()
                     : (new Undo($this->database, $this->names))->run();
                 return $e;
             }
@@ -195,8 +195,8 @@ final class Adoption
         }
         $text = str_replace(' Nothing was changed.', '', $e->getMessage());
         return str_contains($text, 'adopt --undo') ? $e : new Stop(
-            rtrim($text, '.') . ". The old table is {$source}_before now: mailqueue adopt goes on, "
-            . 'mailqueue adopt --undo gives it its name again.',
+            rtrim($text, '.') . ". The old table is {$source}_before now: continue with mailqueue "
+            . 'adopt, or go back with mailqueue adopt --undo.',
             $e instanceof \PDOException ? Database::code($e) : Failure::code($e)
         );
     }

@@ -210,7 +210,7 @@ final class Copy
             if (!$this->isQueued($e, $new)) {
                 throw $e;
             }
-            $this->left[$this->label($row, $key)] = 'its reference and type are queued since';
+            $this->left[$this->label($row, $key)] = 'its reference and type have been queued since';
             return;
         }
         if ($statement->rowCount() !== 1) {
@@ -267,7 +267,10 @@ final class Copy
         return $names ?: ($this->hasId ? ['id'] : $pair);
     }
 
-    /** Whether own columns must be copied and a row is found only by its reference and type. */
+    /**
+     * Whether the application's own columns must be copied although only reference and type
+     * identify an old row (no id, no other key).
+     */
     private function isPaired(string $table): bool
     {
         $pair = [strtolower($this->names->reference), 'mail_type'];

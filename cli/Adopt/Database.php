@@ -107,7 +107,7 @@ abstract class Database
     /** @return list<Column> */
     abstract public function columns(string $table): array;
 
-    /** @return list<Dependent> what stands in the way of renaming the table */
+    /** @return list<Dependent> objects that prevent renaming the table */
     abstract public function dependents(string $table): array;
 
     /** @return iterable<int|string|null, array<string, mixed>> keyed by what locate() takes */

@@ -44,7 +44,7 @@ final class Finder
         $other = $this->database->other($name);
         return $other === null
             ? ($word ?? "{$this->names->table}, email_queues or mail_outbox")
-                . ' is not there, or is the queue\'s already.'
+                . ' does not exist, or is already the queue\'s.'
             : "$name is a $other. Only a table can be adopted.";
     }
 
@@ -52,7 +52,7 @@ final class Finder
     {
         $before = Names::before($source);
         if ($this->database->table($before) !== null || $this->database->other($before) !== null) {
-            throw Stop::config("Table $before is there already, and $source would be called so: "
+            throw Stop::config("Table $before already exists, and $source would get that name: "
                 . 'rename or drop it. Nothing was changed.');
         }
         $columns = Column::names($this->database->columns($source));
@@ -82,8 +82,8 @@ final class Finder
             $other = $this->database->other($name);
             if ($other !== null || (!$isThere && !$isSource && $this->database->table($name))) {
                 $what = $other ?? 'table';
-                throw Stop::config("A $what $name is there already, which the queue needs for "
-                    . 'itself: rename it. Nothing was changed.');
+                throw Stop::config("A $what $name already exists, but the queue needs that name: "
+                    . 'rename it. Nothing was changed.');
             }
         }
         if (!$isThere) {

@@ -14,7 +14,7 @@ use PDO;
  * atomic, is the decisive change. With the record in the config table, earlier steps can be undone
  * and later ones repeated. Views find a table by its name; triggers and foreign keys follow it.
  */
-final class Mysql extends Server
+final class Mysql extends ServerDatabase
 {
     /** Ids kept free for mails that the old program may still store before its table is renamed. */
     private const GAP = 1000;

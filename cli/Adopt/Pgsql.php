@@ -11,7 +11,7 @@ use PDO;
  * On PostgreSQL all changes of tables are in one transaction, which keeps the old table locked.
  * Other objects follow a renamed table, so views and foreign keys would refer to the old one.
  */
-final class Pgsql extends Server
+final class Pgsql extends ServerDatabase
 {
     private const LOCK_MS = 60_000;
 

@@ -336,7 +336,7 @@ final class Sqlite extends Database
         }
         if ($wrong && !$dropThem) {
             throw Stop::config("These do not work with the queue's table: "
-                . implode(', ', $wrong) . '. With --drop-them they are dropped (--undo makes '
+                . implode(', ', $wrong) . '. With --drop-them they are dropped (--undo creates '
                 . 'them again). Nothing was changed.');
         }
         $now = $this->violations();

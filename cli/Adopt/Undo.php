@@ -14,64 +14,64 @@ use MailQueue\Cli\Stop;
  * the queue's tables again, now that no program finds them, and rename all back if mail was stored
  * meanwhile · make again what was dropped · drop the queue's tables and delete the record.
  *
- * @phpstan-import-type About from Note
+ * @phpstan-import-type About from AdoptionRecord
  */
 final class Undo
 {
     private const CHANGED = 'Mail was stored, sent or tried since: what was sent would be sent '
         . 'again, what was stored would be lost. The old table is there as ';
 
-    private readonly Note $note;
+    private readonly AdoptionRecord $record;
 
     public function __construct(
         private readonly Database $database,
         private readonly Names $names,
     ) {
-        $this->note = new Note($database, $names);
+        $this->record = new AdoptionRecord($database, $names);
     }
 
     /** @return array<string, mixed> */
     public function run(): array
     {
         $this->database->alone();
-        $note = $this->note->read();
-        if ($note === null) {
+        $record = $this->record->read();
+        if ($record === null) {
             if ($this->database->tidy()) {
                 return ['restored' => null, 'failed' => []]; // killed before any change
             }
             throw Stop::config('There is nothing to undo: no adoption is recorded here.');
         }
-        $before = Names::before($note['source']);
-        if ($note['state'] === Note::DONE && $this->database->table($before) === null) {
+        $before = Names::before($record['source']);
+        if ($record['state'] === AdoptionRecord::DONE && $this->database->table($before) === null) {
             throw Stop::config("There is nothing to undo: there is no table $before.");
         }
-        $failed = $this->database instanceof Mysql ? $this->inSteps($this->database, $note)
-            : $this->atOnce($note);
+        $failed = $this->database instanceof Mysql ? $this->inSteps($this->database, $record)
+            : $this->atOnce($record);
         $this->database->tidy();
-        return ['restored' => $note['source'], 'failed' => $failed];
+        return ['restored' => $record['source'], 'failed' => $failed];
     }
 
     /**
-     * @param About $note
+     * @param About $record
      * @return list<string>
      */
-    private function atOnce(array $note): array
+    private function atOnce(array $record): array
     {
-        [$source, $before] = [$note['source'], Names::before($note['source'])];
+        [$source, $before] = [$record['source'], Names::before($record['source'])];
         $tables = array_filter($this->names->tables(), $this->isThere(...));
         try {
             $this->database->begin($before, ...$tables);
-            $this->check($note, $this->names);
+            $this->check($record, $this->names);
             foreach ($tables as $table) {
                 $table = $this->database->quote($table);
-                $this->database->pdo->exec($note['created'] ? "DROP TABLE $table"
+                $this->database->pdo->exec($record['created'] ? "DROP TABLE $table"
                     : "DELETE FROM $table");
             }
-            $this->note->delete($note);
+            $this->record->delete($record);
             // SQLite: a table with foreign keys was copied; `lost` has the SQL to make it again.
-            $isCopy = preg_match('/\ACREATE\s+TABLE/i', $note['lost'][0][1] ?? '') === 1;
+            $isCopy = preg_match('/\ACREATE\s+TABLE/i', $record['lost'][0][1] ?? '') === 1;
             $isCopy || $this->database->rename($before, $source);
-            foreach ($note['lost'] as [, $sql]) {
+            foreach ($record['lost'] as [, $sql]) {
                 $this->database->pdo->exec($sql);
             }
             $this->database->commit();
@@ -87,17 +87,17 @@ final class Undo
         return $this->database->table($table) !== null;
     }
 
-    /** @param About $note */
-    private function check(array $note, Names $queue): void
+    /** @param About $record */
+    private function check(array $record, Names $queue): void
     {
         if (!$this->isThere($queue->table)) {
             return;
         }
-        $queue === $this->names && $this->refuseMoved($note);
-        $isSame = $note['rows'] === '' ? $this->database->count($queue->table) === 0
-            : $this->note->rows($queue) === $note['rows'];
+        $queue === $this->names && $this->refuseMoved($record);
+        $isSame = $record['rows'] === '' ? $this->database->count($queue->table) === 0
+            : $this->record->rows($queue) === $record['rows'];
         if (!$isSame) {
-            throw Stop::config(self::CHANGED . Names::before($note['source'])
+            throw Stop::config(self::CHANGED . Names::before($record['source'])
                 . '. Nothing was changed.');
         }
     }
@@ -105,70 +105,70 @@ final class Undo
     /**
      * Refuses if the queue was moved: mail that another database sends must not come back here.
      *
-     * @param About $note
+     * @param About $record
      */
-    private function refuseMoved(array $note): void
+    private function refuseMoved(array $record): void
     {
         $queue = $this->names->queue($this->database->pdo);
         $to = Record::find($queue, Record::TO, $this->names->table);
         if ($to !== null) {
             throw Stop::config("The queue is moved to $to->other, which sends its mail: what is in "
-                . Names::before($note['source']) . ' would be sent again. Nothing was changed.');
+                . Names::before($record['source']) . ' would be sent again. Nothing was changed.');
         }
     }
 
     /**
-     * @param About $note
+     * @param About $record
      * @return list<string> what could not be made again
      */
-    private function inSteps(Mysql $database, array $note): array
+    private function inSteps(Mysql $database, array $record): array
     {
-        $undoing = ['state' => Note::UNDOING] + $note;
-        if ($this->isThere(Names::before($note['source']))) {
-            $note['created'] ? $this->renameBack($database, $note, $undoing)
-                : $this->empty($database, $note, $undoing);
-        } elseif ($note['state'] === Note::UNDOING && $note['created']) {
-            $this->look($database, $note);
+        $undoing = ['state' => AdoptionRecord::UNDOING] + $record;
+        if ($this->isThere(Names::before($record['source']))) {
+            $record['created'] ? $this->renameBack($database, $record, $undoing)
+                : $this->empty($database, $record, $undoing);
+        } elseif ($record['state'] === AdoptionRecord::UNDOING && $record['created']) {
+            $this->look($database, $record);
         }
-        $failed = $this->again($note);
+        $failed = $this->again($record);
         $database->tidy();
-        $this->note->delete($note);
+        $this->record->delete($record);
         return $failed;
     }
 
     /**
-     * @param About $note
+     * @param About $record
      * @param About $undoing
      */
-    private function renameBack(Mysql $database, array $note, array $undoing): void
+    private function renameBack(Mysql $database, array $record, array $undoing): void
     {
-        $this->check($note, $this->names);
+        $this->check($record, $this->names);
         $database->tidy();
-        $this->note->write($undoing);
-        $pairs = [Names::before($note['source']) => $note['source']];
+        $this->record->write($undoing);
+        $pairs = [Names::before($record['source']) => $record['source']];
         $queue = array_combine($this->names->tables(), $this->names->staged()->tables());
         // The queue's table comes first, because the old table may get its name.
         $database->renameAll(array_filter($queue, $this->isThere(...), ARRAY_FILTER_USE_KEY)
             + $pairs);
-        $this->look($database, $note);
+        $this->look($database, $record);
     }
 
     /**
      * Checks the queue's tables once more, now that no program finds them. If mail was stored at
      * the last moment, renames all tables back.
      *
-     * @param About $note
+     * @param About $record
      */
-    private function look(Mysql $database, array $note): void
+    private function look(Mysql $database, array $record): void
     {
         try {
-            $this->check($note, $this->names->staged());
+            $this->check($record, $this->names->staged());
         } catch (Stop $e) {
             $queue = array_combine($this->names->staged()->tables(), $this->names->tables());
-            $database->renameAll([$note['source'] => Names::before($note['source'])]
+            $database->renameAll([$record['source'] => Names::before($record['source'])]
                 + array_filter($queue, $this->isThere(...), ARRAY_FILTER_USE_KEY));
-            $state = $note['rows'] === '' ? Note::BEGUN : Note::DONE;
-            $this->note->write(['state' => $state] + $note);
+            $state = $record['rows'] === '' ? AdoptionRecord::BEGUN : AdoptionRecord::DONE;
+            $this->record->write(['state' => $state] + $record);
             throw $e;
         }
     }
@@ -176,39 +176,39 @@ final class Undo
     /**
      * For a queue older than the adoption: deletes all its rows or none, renames the old table.
      *
-     * @param About $note
+     * @param About $record
      * @param About $undoing
      */
-    private function empty(Mysql $database, array $note, array $undoing): void
+    private function empty(Mysql $database, array $record, array $undoing): void
     {
-        if ($note['state'] === Note::DONE) {
+        if ($record['state'] === AdoptionRecord::DONE) {
             try {
                 $database->beginRows();
                 $database->hold($this->names->table);
-                $this->check($note, $this->names);
+                $this->check($record, $this->names);
                 foreach ($this->names->tables() as $table) {
                     $database->pdo->exec("DELETE FROM {$database->quote($table)}");
                 }
-                $this->note->write($undoing);
+                $this->record->write($undoing);
                 $database->commit();
             } catch (\Throwable $e) {
                 $database->rollBack();
                 throw $e;
             }
         }
-        $database->rename(Names::before($note['source']), $note['source']);
+        $database->rename(Names::before($record['source']), $record['source']);
     }
 
     /**
-     * @param About $note
+     * @param About $record
      * @return list<string> what could not be made again
      */
-    private function again(array $note): array
+    private function again(array $record): array
     {
         $failed = [];
-        $dependents = $this->database->dependents($note['source']);
+        $dependents = $this->database->dependents($record['source']);
         $there = array_map(static fn (Dependent $one): string => $one->what, $dependents);
-        foreach ($note['lost'] as [$what, $sql]) {
+        foreach ($record['lost'] as [$what, $sql]) {
             try {
                 in_array($what, $there, true) || $this->database->pdo->exec($sql);
             } catch (\PDOException) {

@@ -22,7 +22,7 @@ final class Adopt extends Command
         $dryRun = $this->args->has('dry-run');
         if ($this->args->has('undo') && ($dryRun || $this->args->has('drop-them')
             || $this->args->words)) {
-            throw Stop::usage('--undo goes with neither --dry-run, --drop-them nor a table.');
+            throw Stop::usage('--undo cannot be combined with --dry-run, --drop-them or a table.');
         }
         try {
             $names = Names::of($this->args);
@@ -45,7 +45,8 @@ final class Adopt extends Command
     private function undone(array $report): int
     {
         return $this->result($report, static function () use ($report): void {
-            echo $report['restored'] === null ? "What an adoption had begun with was removed.\n"
+            echo $report['restored'] === null
+                ? "Removed what the interrupted adoption had created.\n"
                 : "Table $report[restored] is as it was.\n";
             foreach ($report['failed'] as $sql) {
                 echo 'Could not be created again: ', Terminal::safe($sql), "\n";
@@ -90,8 +91,9 @@ final class Adopt extends Command
     {
         $shown = array_map(Terminal::safe(...), array_slice($rows, 0, self::LEFT_MAX));
         $more = count($rows) > self::LEFT_MAX ? ' …' : '';
-        echo $rows ? 'A mail goes to whom its row names. Headers name others as well in '
-            . (count($rows) === 1 ? 'row ' : 'the rows ') . implode(', ', $shown) . "$more.\n" : '';
+        echo $rows ? 'Each mail goes to the recipients in its row. The headers also name '
+            . 'others in ' . (count($rows) === 1 ? 'row ' : 'the rows ')
+            . implode(', ', $shown) . "$more.\n" : '';
     }
 
     /** @param array<string, string> $left */

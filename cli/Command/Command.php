@@ -18,7 +18,7 @@ abstract class Command
     ) {
     }
 
-    /** Prints a result as JSON if --json was given, else lets $people print it. */
+    /** Prints a result as JSON if --json was given; otherwise lets $people print it. */
     protected function result(mixed $value, callable $people): int
     {
         if ($this->args->has('json')) {

@@ -24,7 +24,7 @@ final class MigrateStore extends Command
             throw Stop::usage('Usage: mailqueue migrate-store [options] FROM TO');
         }
         if ($args->has('abort') && ($args->has('delete') || $args->has('dry-run'))) {
-            throw Stop::usage('--abort goes with neither --delete nor --dry-run.');
+            throw Stop::usage('--abort cannot be combined with --delete or --dry-run.');
         }
         $timeout = $args->int('timeout', 960, 0, 86_400);
         ini_set('memory_limit', '-1'); // a row with its body must fit

@@ -55,11 +55,11 @@ final class Status extends Command
         foreach (is_array($kept) ? $kept : [] as $relay => $found) {
             if (is_string($found) && preg_match('/\Agroup (\d{1,11})\z/', $found, $match)
                 && (int) $match[1] > time()) {
-                $texts[] = 'The relay ' . Terminal::safe($relay) . ' failed when the next mail '
-                    . 'was begun before its reply to the last: until '
-                    . Terminal::time((int) $match[1]) . ' each mail waits for that reply, then it '
-                    . 'is tried again. In the transport ?pipelining=dot says that the relay can do '
-                    . 'it, ?pipelining=1 that it cannot.';
+                $texts[] = 'The relay ' . Terminal::safe($relay) . ' failed when a mail was '
+                    . 'started before it had answered the previous one. Until '
+                    . Terminal::time((int) $match[1]) . ' each mail waits for that answer; then '
+                    . 'one mail tries again. To settle it, add ?pipelining=dot to the transport if '
+                    . 'the relay can do this, otherwise ?pipelining=1.';
             }
         }
         return $texts;

@@ -160,7 +160,7 @@ final class Work extends Command
             'refused' => 'refused',
             'parked' => 'parked',
             'uncertain' => 'uncertain',
-            'cutOff' => 'cut off behind their dot (they may arrive twice)',
+            'cutOff' => 'cut off after their dot (they may arrive twice)',
             'expired' => 'expired',
             'orphans' => 'orphaned',
             'released' => 'released',

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Doctor;
 
-/** What was checked, and the result. */
+/** The checks that were made, and their results. */
 final class Findings
 {
     /** @var list<array{ok: bool, what: string, cure: string, run: ?string}> */

@@ -43,7 +43,7 @@ final class Server extends Check
                 'a pooler gives each transaction another session (pgbouncer\'s pool_mode = '
                 . 'transaction)',
                 'The worker needs the server\'s own address, or one with pool_mode = session: '
-                . 'its slot is a lock of its session. enqueue() alone may use the pooler, by a '
+                . 'its slot is a session lock. enqueue() alone may use the pooler, by a '
                 . 'DSN or by a PDO with PDO::ATTR_EMULATE_PREPARES.'
             );
             $this->vacuum($server);

@@ -7,7 +7,7 @@ namespace MailQueue\Cli\Move;
 use MailQueue;
 use MailQueue\Cli\Stop;
 
-/** Copies and compares ranges of ids. Each transaction stores rows and the cursor behind them. */
+/** Copies and compares ranges of ids. Each transaction stores rows and the cursor after them. */
 final class Copying
 {
     /** The report's checksum includes the target's rows up to this id. */

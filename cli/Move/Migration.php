@@ -124,7 +124,7 @@ final class Migration
         $from = $pair->target->record(Record::FROM);
         $isSame = $to !== null && $from !== null && $to->id === $from->id;
         if ($to === null || ($to->isOver && !$isSame)) {
-            throw Stop::config('there is no unfinished move to give up');
+            throw Stop::config('there is no unfinished move to cancel');
         }
         if ($isSame && $from->isOver) {
             throw Stop::config('the move is over, and the target sends: to go back, move the '

@@ -12,10 +12,10 @@ use MailQueue\Cli\Terminal;
 /** The texts about a move that keeps a queue from sending. */
 final class Notice
 {
-    public const CURE = 'A move that is not over goes on with the command below, or is given up '
-        . 'with --abort behind it; after one that is over it brings what came since. Let the '
-        . 'application and cron name the new database. Where that is gone for good: mailqueue '
-        . 'config --unset with the key that is named here; mail that it sent is then sent again.';
+    public const CURE = 'The command below continues an unfinished move; add --abort to cancel it. '
+        . 'After a finished move it copies the mail stored since. Point the application and cron '
+        . 'at the new database. If that database is gone for good, run mailqueue config --unset '
+        . 'with the key named above; mail that it already sent is then sent again.';
 
     /** Says which move keeps the queue from sending; null: none does. */
     public static function text(Settings $settings): ?string
@@ -27,7 +27,7 @@ final class Notice
         $name = Terminal::safe($record->other);
         $text = match (true) {
             $key === Record::FROM => "This queue is being moved here from $name: "
-                . 'nothing is sent before all is here',
+                . 'nothing is sent until all of it has arrived',
             $record->isOver => "This queue was moved to $name: nothing is sent from here",
             default => "This queue is being moved to $name: nothing is sent from here",
         };

@@ -14,7 +14,7 @@ use MailQueue\Cli\Stop;
  */
 final class Opening
 {
-    private const GAP = 1_000_000; // at least so many ids between the source's and the target's
+    private const GAP = 1_000_000; // at least this many ids between the source's and the target's
     private const LOOK_US = 200_000;
 
     private string $seenTo = ''; // ids of the records as they were found; "": none

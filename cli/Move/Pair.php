@@ -45,7 +45,7 @@ final class Pair
 
     public static function takenOver(): Stop
     {
-        return Stop::config('another migrate-store has taken over this move, or it was given up: '
+        return Stop::config('another migrate-store has taken over this move, or it was cancelled: '
             . 'nothing more was written by this one');
     }
 
@@ -58,7 +58,7 @@ final class Pair
     {
         $what = $isSending ? 'mails are still being sent' : 'transactions are still open';
         return new Stop("$what after $this->timeout s. The source stays paused: repeat the command "
-            . 'to go on, or give the move up with --abort', ExitCode::TEMPFAIL);
+            . 'to go on, or cancel the move with --abort', ExitCode::TEMPFAIL);
     }
 
     // ---- within transactions: what these methods check stays true until the transaction ends ----

@@ -171,7 +171,7 @@ final class Store
         $text = strtok($e->getMessage(), "\r\n");
         $again = $code === ExitCode::TEMPFAIL ? 'repeat the command to go on'
             : 'correct this and repeat the command to go on';
-        return new Stop("$this->name: $text. What is copied stays: $again, or give the move up "
+        return new Stop("$this->name: $text. What is copied stays: $again, or cancel the move "
             . 'with --abort', $code);
     }
 

@@ -73,7 +73,7 @@ final class Writer
         foreach ($old as $id => $hash) {
             if ($id > $own) {
                 throw Stop::config("the target has mail $id, which this move did not write: delete "
-                    . 'it there, or give the move up with --abort');
+                    . 'it there, or cancel the move with --abort');
             }
             $id <= $this->summed && $this->sum ^= $hash;
         }

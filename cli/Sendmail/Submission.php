@@ -118,7 +118,7 @@ final class Submission
                 . '" has no address in it.', ExitCode::NOUSER);
             array_push($all, ...$found);
             if (count($all) > Addresses::RECIPIENTS_MAX) {
-                break; // enqueue() refuses so many
+                break; // enqueue() refuses this many
             }
         }
         if (!$all && !$this->options->fromHeaders) {

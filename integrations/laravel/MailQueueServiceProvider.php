@@ -13,9 +13,9 @@ use Symfony\Component\Mailer\Transport\Dsn;
 use Symfony\Component\Mailer\Transport\TransportInterface;
 
 /**
- * Laravel: the transport "mailqueue" for the mailers of config/mail.php. If the container
- * binds MailQueue\Enqueuer, that replaces the ini setting's queue; if it binds a PSR-14 dispatcher,
- * that gets the events. "log_channel" of the mailer's configuration names the log.
+ * Adds the transport "mailqueue" to Laravel, for the mailers of config/mail.php. It stores mail in
+ * the container's MailQueue\Enqueuer if one is bound, otherwise in the ini setting's queue. A bound
+ * PSR-14 dispatcher gets the events. "log_channel" in the mailer's configuration names the log.
  */
 final class MailQueueServiceProvider extends ServiceProvider
 {

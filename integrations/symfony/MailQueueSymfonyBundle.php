@@ -11,9 +11,9 @@ use Symfony\Component\DependencyInjection\Reference;
 use Symfony\Component\HttpKernel\Bundle\Bundle;
 
 /**
- * Makes the scheme "mailqueue" known to Symfony Mailer: MAILER_DSN=mailqueue://default works, with
- * the application's events and its log. Where the application has a service MailQueue\Enqueuer,
- * DSNs without a database use it.
+ * Registers the scheme "mailqueue" with Symfony Mailer: MAILER_DSN=mailqueue://default then works
+ * with the application's events and log. A DSN without a database uses the application's service
+ * MailQueue\Enqueuer if there is one.
  */
 final class MailQueueSymfonyBundle extends Bundle
 {

@@ -13,7 +13,7 @@ use Symfony\Component\Mailer\SentMessage;
 use Symfony\Component\Mailer\Transport\AbstractTransport;
 use Symfony\Component\Mime\Address;
 
-/** Symfony Mailer: "sent" means durably queued. */
+/** Stores what Symfony Mailer sends in the queue: "sent" means durably queued. */
 final class MailQueueTransport extends AbstractTransport
 {
     private Outbox $outbox;

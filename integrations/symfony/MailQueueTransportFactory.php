@@ -16,9 +16,9 @@ use Symfony\Component\Mailer\Transport\TransportInterface;
 use Symfony\Contracts\HttpClient\HttpClientInterface;
 
 /**
- * Makes the transport of "mailqueue://default", whose database is that of the ini setting
- * mailqueue.database, and of "mailqueue://default?database=/path/app.sqlite&table=mail_queue". The
- * options are those of MailQueue\Bridge\Outbox::fromOptions().
+ * Creates the transport for "mailqueue://default", which uses the ini setting mailqueue.database,
+ * and for "mailqueue://default?database=/path/app.sqlite&table=mail_queue". The options are those
+ * of MailQueue\Bridge\Outbox::fromOptions().
  */
 final class MailQueueTransportFactory extends AbstractTransportFactory
 {

@@ -46,8 +46,8 @@ struct mq_db_driver {
     enum mq_status (*begin_inserts)(struct mq_db *db, struct mq_error *err);
     enum mq_status (*commit)(struct mq_db *db, struct mq_error *err);
     void (*rollback)(struct mq_db *db); /* does nothing without a transaction */
-    /* To be called before a statement that writes outside begin(): sets *what. NULL: such a
-     * statement needs begin(). */
+    /* Sets *what for a statement that writes outside begin(). A NULL pointer: such statements need
+     * begin(). */
     enum mq_status (*alone)(struct mq_db *db, enum mq_alone *what, struct mq_error *err);
     /* Runs a statement; rows are read with next() until *row is false, and finish() ends it early.
      */

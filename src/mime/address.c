@@ -49,7 +49,7 @@ static const char *local_fault(struct mq_str local)
         return "begins with \"-\", which programs take for an option; use another address";
     }
     if (local.data[0] == '.' || local.data[local.len - 1] == '.') {
-        return "has a dot at the begin or end of its local part; remove it";
+        return "has a dot at the beginning or end of its local part; remove it";
     }
     for (size_t i = 0; i < local.len;) {
         struct mq_str rest = {local.data + i, local.len - i};
@@ -120,7 +120,7 @@ static const char *label_fault(struct mq_str label)
 static const char *domain_fault(struct mq_str domain)
 {
     if (domain.len == 0) {
-        return "has nothing behind the \"@\"; write it as name@example.org";
+        return "has nothing after the \"@\"; write it as name@example.org";
     }
     if (domain.len > DOMAIN_MAX) {
         return "has a domain of more than 255 octets; SMTP allows no more";

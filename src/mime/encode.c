@@ -7,7 +7,7 @@
 #include "core/ascii.h"
 
 #define LINE_MAX_QP 76 /* RFC 2045, 6.7 */
-#define LINE_MIN_QP 68 /* a line has at least so many octets of text before a soft break */
+#define LINE_MIN_QP 68 /* a line has at least this many octets of text before a soft break */
 
 const char *mq_encoding_name(enum mq_encoding encoding)
 {
@@ -140,7 +140,7 @@ static size_t plain_run(struct mq_str line, size_t at, size_t most)
     return n;
 }
 
-/* Returns how many bytes from `at` on need no encoding and fit behind `column`. *full: the plain
+/* Returns how many bytes from `at` on need no encoding and fit after `column`. *full: the plain
  * bytes go on, but the line has no room for them. */
 static size_t plain_part(struct mq_str line, size_t at, size_t column, bool *full)
 {

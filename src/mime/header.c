@@ -97,7 +97,7 @@ static bool is_single_byte(struct mq_str charset)
 }
 
 /* Returns where to cut text of an unknown charset, whose characters may be pairs of bytes: at `max`
- * or earlier, before an ASCII byte below "0" (never the second of a pair), else between pairs. */
+ * or earlier, before an ASCII byte below "0" (never the second of a pair), or between pairs. */
 static size_t cut_between_pairs(struct mq_str text, size_t max)
 {
     size_t begin = max; /* where the run of bytes over 127 before `max` begins */
@@ -192,8 +192,8 @@ static bool is_behind_name(const struct mq_buffer *out)
     return out->len > 0 && out->data[out->len - 1] == ':';
 }
 
-/* Writes encoded words behind a space, or behind a fold if only a few characters would fit. Fewer
- * are enough behind the field's name: some readers treat a fold there as part of the value. */
+/* Writes encoded words after a space, or after a fold if only a few characters would fit. Fewer
+ * are enough after the field's name: some readers treat a fold there as part of the value. */
 static void put_words(struct mq_buffer *out, size_t *column, struct mq_str text)
 {
     const struct mq_str charset = MQ_STR(MQ_HEADER_UTF8);
@@ -206,8 +206,8 @@ static void put_words(struct mq_buffer *out, size_t *column, struct mq_str text)
 
 /* ---- unstructured fields ---- */
 
-/* Returns the length of the next piece: spaces and the word behind them. A fold can be before each
- * piece. If the word ends at `last`, the piece includes the spaces behind the word. */
+/* Returns the length of the next piece: spaces and the word after them. A fold can be before each
+ * piece. If the word ends at `last`, the piece includes the spaces after the word. */
 static size_t piece_length(struct mq_str text, size_t at, size_t last)
 {
     size_t i = at;

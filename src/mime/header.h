@@ -1,5 +1,5 @@
 /* Writes header fields with folds (RFC 5322, 2.2.3) and encoded words (RFC 2047), token by token
- * behind "Name:"; *column is the length of the line so far. Also measures quoted strings, comments,
+ * after "Name:"; *column is the length of the line so far. Also measures quoted strings, comments,
  * literals and encoded words. */
 #ifndef MQ_MIME_HEADER_H
 #define MQ_MIME_HEADER_H
@@ -44,7 +44,7 @@ size_t mq_encoded_word_length(struct mq_str text);
 size_t mq_enclosed_length(struct mq_str text);
 
 /* Appends a space; or folds, if a token of `len` would pass column 76, the limit of lines with
- * encoded words. Folds behind the field's name only if the token fits in the new line. */
+ * encoded words. Folds after the field's name only if the token fits in the new line. */
 void mq_encode_break(struct mq_buffer *out, size_t *column, size_t len);
 /* Calls mq_encode_break() and appends the token. */
 void mq_encode_token(struct mq_buffer *out, size_t *column, struct mq_str token);

@@ -1,4 +1,4 @@
-/* Internationalised domain names to A-labels (RFC 5890, 5891; UTS #46), by libidn2. */
+/* Converts internationalised domain names to A-labels (RFC 5890, 5891; UTS #46), with libidn2. */
 #ifndef MQ_MIME_IDN_H
 #define MQ_MIME_IDN_H
 

@@ -317,7 +317,7 @@ bool mq_address_next(struct mq_address_reader *r, struct mq_str *address)
     return r->fault == NULL;
 }
 
-/* Whether the character at i is text or folding. A line end without white space behind it would end
+/* Whether the character at i is text or folding. A line end without white space after it would end
  * the field. */
 static bool is_in_field(struct mq_str value, size_t i)
 {

@@ -14,13 +14,13 @@ struct mq_media_type {
 
 /* Returns NULL, or what is wrong with the text. */
 const char *mq_media_type_parse(struct mq_str text, struct mq_media_type *out);
-/* Writes a type behind "Content-Type:". */
+/* Writes a type after "Content-Type:". */
 void mq_media_type_write(struct mq_buffer *out, size_t *column, const struct mq_media_type *type);
 
 /* Whether an extended value has a character unencoded: attribute-char of RFC 2231, 7. */
 bool mq_param_is_literal(char c);
 
-/* Writes a file's name (UTF-8 without control characters) as a parameter, behind ';' and a space or
+/* Writes a file's name (UTF-8 without control characters) as a parameter, after ';' and a space or
  * fold: a short ASCII name in quotes, others by RFC 2231, in sections if they are long. */
 void mq_param_filename(struct mq_buffer *out, size_t *column, const char *name,
                        struct mq_str value);

@@ -107,7 +107,7 @@ static bool decode_word(const struct word *word, struct mq_buffer *out)
 /* Decodes a value. Drops its folds, and white space between encoded words (RFC 2047, 6.2). */
 static void decode_words(struct mq_str s, struct mq_buffer *out)
 {
-    size_t before = 0; /* length of `out` behind the last encoded word; 0: text followed */
+    size_t before = 0; /* length of `out` after the last encoded word; 0: text followed */
     for (struct word word; s.len > 0; s = mq_str_skip(s, word.len)) {
         size_t end = out->len;
         word.len = 1;

@@ -64,7 +64,7 @@ ZEND_INI_MH(mq_php_ini_max_message_size)
     if (*digit < '0' || *digit > '9') {
         zend_error(E_WARNING,
                    "mailqueue.max_message_size must be a number of bytes (0: no limit), "
-                   "\"%s\" is none",
+                   "not \"%s\"",
                    value);
         return FAILURE;
     }

@@ -106,8 +106,8 @@ enum mq_status mq_php_local_file_open(struct mq_str path, const char *field, int
     zend_long limit = MAILQUEUE_G(max_message_size);
     if (limit && info.st_size > limit) {
         return mq_error_set(err, MQ_MESSAGE, field,
-                            "%s: %.*s: it has %lld bytes, allowed for a message are %lld "
-                            "(mailqueue.max_message_size)",
+                            "%s: %.*s: it has %lld bytes, at most %lld are allowed for a "
+                            "message (mailqueue.max_message_size)",
                             field, SHOWN, path.data, (long long)info.st_size, (long long)limit);
     }
     *size = (size_t)info.st_size;

@@ -16,8 +16,8 @@ enum mq_status mq_php_run_dir(struct mq_queue *queue, char **out, struct mq_erro
 /* Creates the run directory of a server's database. The worker creates that of a database file. */
 enum mq_status mq_php_run_dir_prepare(struct mq_queue *queue, const char *run_dir,
                                       struct mq_error *err);
-/* The path of the worker's log: $MAIL_QUEUE_LOG, else the ini setting mailqueue.log, else the log's
- * own default; malloc'ed. NULL without memory, and for an SQLite database in memory. */
+/* The path of the worker's log: $MAIL_QUEUE_LOG, or else the ini setting mailqueue.log, or else the
+ * log's own default; malloc'ed. NULL without memory, and for an SQLite database in memory. */
 char *mq_php_log_path(struct mq_queue *queue, const char *run_dir);
 /* Returns the same path. `neighbour`: the database's file, or any name in the run directory. */
 char *mq_php_log_beside(const char *neighbour);

@@ -1,3 +1,4 @@
+/* The delay before the next attempt, for each back-off policy and its defaults. */
 #include "policy/backoff.h"
 
 const struct mq_backoff mq_backoffs[] = {

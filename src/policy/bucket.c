@@ -1,3 +1,4 @@
+/* The arithmetic of the token bucket. It is exact: rounding would add up to mail over the limit. */
 #include "policy/bucket.h"
 
 #include <stdio.h>

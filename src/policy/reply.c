@@ -1,3 +1,5 @@
+/* Reads SMTP replies. They come from the network: nothing in them is trusted, and memory is
+ * bounded. */
 #include "policy/reply.h"
 
 #include <stdio.h>

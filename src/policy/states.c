@@ -1,3 +1,4 @@
+/* The names of the states, and the table of the legal transitions. */
 #include "policy/states.h"
 
 #include "core/buffer.h"

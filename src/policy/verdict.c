@@ -1,3 +1,5 @@
+/* The table from a reply to its verdict, and the phrases that relays use. test_verdict.c has the
+ * same rules as prose. */
 #include "policy/verdict.h"
 
 #include <stdlib.h>

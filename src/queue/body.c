@@ -16,7 +16,7 @@
 static struct mq_job *find(struct mq_job *const *jobs, size_t count, int64_t id)
 {
     for (size_t i = 0; i < count; i++) {
-        if (jobs[i]->id == id && jobs[i]->body_place == MQ_BODY_UNKNOWN) {
+        if (jobs[i]->id == id && jobs[i]->body_state == MQ_BODY_UNKNOWN) {
             return jobs[i];
         }
     }
@@ -28,7 +28,7 @@ static bool keep(struct mq_job *job, struct mq_str body)
     job->body = mq_str_dup(body.data ? body : MQ_STR(""));
     if (job->body) {
         job->body_len = body.len;
-        job->body_place = MQ_BODY_LOADED;
+        job->body_state = MQ_BODY_LOADED;
     }
     return job->body != NULL;
 }
@@ -39,10 +39,10 @@ static void take_row(struct mq_queue *queue, struct mq_job *job)
     struct mq_str body = mq_sql_column_str(queue, 2);
     struct mq_value octets = queue->db->driver->column(queue->db, 1);
     struct mq_value content = queue->db->driver->column(queue->db, 2);
-    job->body_place = octets.type == MQ_NULL ? MQ_BODY_NONE : MQ_BODY_STORED;
+    job->body_state = octets.type == MQ_NULL ? MQ_BODY_NONE : MQ_BODY_STORED;
     job->body_len = (size_t)mq_sql_column_int(queue, 1);
     if (content.type != MQ_NULL) {
-        keep(job, body); /* "" if the column has a number, which is no message */
+        keep(job, body); /* "" if the column has a number, which is not a message */
     }
 }
 
@@ -79,8 +79,8 @@ static enum mq_status read_chunk(struct mq_queue *queue, struct mq_job *const *j
         }
     }
     for (size_t i = 0; i < count && status == MQ_OK; i++) {
-        if (jobs[i]->body_place == MQ_BODY_UNKNOWN) {
-            jobs[i]->body_place = MQ_BODY_LOST;
+        if (jobs[i]->body_state == MQ_BODY_UNKNOWN) {
+            jobs[i]->body_state = MQ_BODY_LOST;
         }
     }
     mq_buffer_clear(&list);
@@ -103,24 +103,24 @@ enum mq_status mq_queue_read_body(struct mq_queue *queue, struct mq_job *job, st
     if (db->driver->has_room && !db->driver->has_room(db, job->body_len)) {
         return mq_error_nomem(err);
     }
-    job->body_place = MQ_BODY_UNKNOWN;
+    job->body_state = MQ_BODY_UNKNOWN;
     enum mq_status status = mq_queue_read_bodies(queue, &job, 1, INT64_MAX, err);
-    if (status == MQ_OK && job->body_place == MQ_BODY_NONE) {
-        job->body_place = MQ_BODY_LOST;
+    if (status == MQ_OK && job->body_state == MQ_BODY_NONE) {
+        job->body_state = MQ_BODY_LOST;
     }
     if (status != MQ_OK) {
         mq_job_drop_body(job); /* it was read before a later step failed */
-        job->body_place = MQ_BODY_STORED;
+        job->body_state = MQ_BODY_STORED;
     }
-    return status == MQ_OK && job->body_place == MQ_BODY_STORED ? mq_error_nomem(err) : status;
+    return status == MQ_OK && job->body_state == MQ_BODY_STORED ? mq_error_nomem(err) : status;
 }
 
 void mq_job_drop_body(struct mq_job *job)
 {
     free(job->body);
     job->body = NULL;
-    if (job->body_place == MQ_BODY_LOADED) {
-        job->body_place = MQ_BODY_STORED;
+    if (job->body_state == MQ_BODY_LOADED) {
+        job->body_state = MQ_BODY_STORED;
     }
 }
 
@@ -135,14 +135,14 @@ static enum mq_status load_claimed(struct mq_queue *queue, struct mq_claim *clai
         if (*kept > 0 && (int64_t)job->body_len > room) {
             break;
         }
-        if (job->body_place == MQ_BODY_STORED) {
+        if (job->body_state == MQ_BODY_STORED) {
             enum mq_status status = mq_queue_read_body(queue, job, err);
             if (status == MQ_NOMEM && *kept > 0) {
                 break;
             }
             MQ_TRY(status);
         }
-        if (job->body_place == MQ_BODY_LOST) {
+        if (job->body_state == MQ_BODY_LOST) {
             mq_job_clear(job);
             memmove(job, job + 1, (--claim->count - *kept) * sizeof(*job));
         } else {

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/config/relays.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"
-#include "queue/relay.h"
 #include "queue/sql/columns.h"
 #include "queue/steps.h"
 
@@ -65,8 +65,9 @@ enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job
                                       struct mq_error *err)
 {
     return park(tx, job, MQ_OUTCOME_UNREADABLE,
-                "the row cannot be read: recipients is no JSON array of addresses, envelope_from "
-                "is none, or locked_by no claim token: correct it, then retry it, or delete it",
+                "the row cannot be read: recipients is not a JSON array of addresses, "
+                "envelope_from is not an address, or locked_by is not a claim token: correct it, "
+                "then retry it, or delete it",
                 err);
 }
 

@@ -76,7 +76,7 @@ struct mq_settlement {
     int64_t relay_wait_s;       /* the least backoff that the relay asks for; 0: none */
     enum mq_on_uncertain on_uncertain;
     const char *relay; /* for the event */
-    int64_t ms;        /* for the event; -1 none */
+    int64_t ms;        /* milliseconds reported in the event; -1: not known */
     /* Out. LOST: the lease was lost, so nothing was written. */
     enum mq_settled_row { MQ_ROW_STANDS, MQ_ROW_LOST, MQ_ROW_GONE } row;
 };
@@ -86,10 +86,10 @@ struct mq_cycle {
     struct mq_settlement *outcomes; /* borrowed */
     size_t outcome_count;
     const struct mq_claim_request *request; /* NULL: only settle */
-    struct mq_claim *claim;                 /* initialised; filled if there is a request */
-    struct mq_events *events;               /* gets the commit's events; NULL: not wanted */
-    int64_t begun_ms;                       /* out: CLOCK_BOOTTIME when it got the write lock; 0 in
-                                               the application's transaction */
+    struct mq_claim *claim;   /* initialised by the caller; filled if `request` is set */
+    struct mq_events *events; /* gets the commit's events; NULL: not wanted */
+    int64_t begun_ms;         /* out: CLOCK_BOOTTIME when it got the write lock; 0 in
+                                 the application's transaction */
 };
 
 /* One transaction: settles the outcomes, then recovers and claims. If recovery or claim fails, all

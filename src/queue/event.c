@@ -1,3 +1,4 @@
+/* Lists of events and their memory. The events' names are in the header. */
 #include "queue/event.h"
 
 #include <stdlib.h>

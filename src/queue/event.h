@@ -57,7 +57,7 @@ struct mq_events {
 
 void mq_events_clear(struct mq_events *events); /* also unsets `record` */
 /* Appends a copy of `event` and its strings. Without memory it drops the event and returns false: a
- * lost event is no reason to undo work. */
+ * lost event is not a reason to undo work. */
 bool mq_events_add(struct mq_events *events, const struct mq_event *event);
 void mq_events_truncate(struct mq_events *events, size_t count);
 

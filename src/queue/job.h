@@ -10,7 +10,7 @@
 #include "policy/states.h"
 
 /* Where the message of a claimed job is (body.c). */
-enum mq_body_place {
+enum mq_body_state {
     MQ_BODY_UNKNOWN, /* not looked up yet */
     MQ_BODY_NONE,    /* it is composed when sent */
     MQ_BODY_STORED,  /* in the database only; body_len says how large it is */
@@ -49,7 +49,7 @@ struct mq_job {
     struct mq_notify notify;      /* from the column `fields` */
     char *body;                   /* wire form; NULL: to be composed (or not loaded) */
     size_t body_len;
-    enum mq_body_place body_place;
+    enum mq_body_state body_state;
 
     /* For a claimed job: the addresses that this attempt sends to, after the test redirect, as many
      * as the tokens allow. recipients[i] goes to targets[target_of[i]]; target_of[i] is -1 if this

@@ -98,7 +98,7 @@ static enum mq_status bring_back(struct mq_job *job, struct mq_error *err)
     }
     if (status != MQ_OK) {
         return mq_error_set(err, MQ_SCHEMA, "refused",
-                            "the column refused of job %lld is no JSON object: correct the row",
+                            "the column refused of job %lld is not a JSON object: correct the row",
                             (long long)job->id);
     }
     return MQ_OK;

@@ -1,3 +1,4 @@
+/* Opens and closes a queue: checks the names of its tables, then has the schema opened. */
 #include "queue/queue.h"
 
 #include <stdio.h>

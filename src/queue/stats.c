@@ -6,10 +6,10 @@
 
 #include "queue/config/config.h"
 #include "queue/config/keys.h"
+#include "queue/config/relays.h"
 #include "queue/handle.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
-#include "queue/relay.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 

@@ -10,7 +10,7 @@
 #include "queue/sql/columns.h"
 #include "queue/sql/transaction.h"
 
-/* Reads rows that may be deleted: with an orphan check the next rows by id, else expired rows. */
+/* Reads rows that may be deleted: the next rows by id if orphans are checked, or expired rows. */
 static enum mq_status read_rows(struct mq_tx *tx, struct mq_sweep *sweep, struct mq_job_list *rows,
                                 struct mq_error *err)
 {

@@ -98,7 +98,7 @@ static enum mq_status parse_sendmail(struct mq_str text, struct mq_str path, str
 {
     if (!mq_str_equal_nocase(text, MQ_STR("default")) ||
         (path.len > 0 && !mq_str_equal(path, MQ_STR("/")))) {
-        return mq_dsn_bad(err, "behind sendmail:// only \"default\" can stand, no path; "
+        return mq_dsn_bad(err, "only \"default\" can follow sendmail://, no path; "
                                "write sendmail://default or sendmail://default?command=/usr/sbin/"
                                "sendmail%20-t%20-i");
     }
@@ -237,7 +237,7 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
     return mq_buffer_take(&out);
 }
 
-const char *mq_dsn_place(const struct mq_dsn *dsn)
+const char *mq_dsn_local_path(const struct mq_dsn *dsn)
 {
     return dsn->command.count > 0 ? dsn->command.items[0] : dsn->path;
 }

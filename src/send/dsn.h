@@ -62,7 +62,7 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn);
 bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme);
 bool mq_dsn_is_loopback(const struct mq_dsn *dsn); /* 127.0.0.0/8, ::1, localhost */
 /* Returns the directory or the program that the DSN names, borrowed; NULL: none. */
-const char *mq_dsn_place(const struct mq_dsn *dsn);
+const char *mq_dsn_local_path(const struct mq_dsn *dsn);
 
 /* Splits a command line into words, with quotes and backslashes as in a shell. But no shell is
  * used: what only a shell could do (pipes, redirections, variables) is MQ_CONFIG, field

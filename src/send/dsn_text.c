@@ -35,8 +35,7 @@ enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *er
             int high = i + 1 < text.len ? mq_hex_value(text.data[i + 1]) : -1;
             int low = i + 2 < text.len ? mq_hex_value(text.data[i + 2]) : -1;
             if (high < 0 || low < 0) {
-                status =
-                    mq_dsn_bad(err, "\"%\" needs two hex digits behind it; write \"%\" as %25");
+                status = mq_dsn_bad(err, "\"%\" needs two hex digits after it; write \"%\" as %25");
                 break;
             }
             c = (unsigned char)(high << 4 | low);

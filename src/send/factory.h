@@ -34,9 +34,9 @@ enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options
  * uncertain until the program has ended.
  *
  * MQ_CONFIG: no command, a relative path, a file that is not a program, or our own program (see
- * sendmail/command.h). A missing program is no error here, as it may be back after an upgrade; it
- * is the relay's trouble when mail is sent. From the first program's start until the last such
- * transport is freed, SIGCHLD is not ignored. */
+ * sendmail/command.h). A missing program is not an error here, because it may be back after an
+ * upgrade; it is the relay's trouble when mail is sent. From the first program's start until the
+ * last such transport is freed, SIGCHLD is not ignored. */
 enum mq_status mq_sendmail_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                                struct mq_transport **out, struct mq_error *err);
 

@@ -79,7 +79,7 @@ struct mq_transfer_list {
 };
 
 void mq_transfer_prepend(struct mq_transfer_list *list, struct mq_transfer *transfer);
-/* Takes out and returns the transfer behind `before` (NULL: the first); NULL if there is none. */
+/* Takes out and returns the transfer after `before` (NULL: the first); NULL if there is none. */
 struct mq_transfer *mq_transfer_take(struct mq_transfer_list *list, struct mq_transfer *before);
 
 #endif

@@ -26,7 +26,7 @@ struct mq_transport_ops {
     /* Gives back transfers that have begun but sent nothing of the body, and closes their sessions.
      * A session that awaits the reply to another mail's dot is closed after it. Or NULL. */
     void (*recall)(struct mq_transport *transport);
-    /* Gives back transfers that were begun behind another mail's dot, or NULL. */
+    /* Gives back transfers that were begun after another mail's dot, or NULL. */
     void (*wind_down)(struct mq_transport *transport);
     /* Ends idle sessions with QUIT, waiting at most timeout_ms, or NULL. */
     void (*quit)(struct mq_transport *transport, int64_t timeout_ms);
@@ -64,12 +64,12 @@ struct mq_transfer *mq_transport_take_done(struct mq_transport *transport);
 /* Gives back at once, as UNTOUCHED, transfers that have sent nothing of the body. */
 void mq_transport_recall(struct mq_transport *transport);
 /* Begins nothing more. Gives back at once, as UNTOUCHED, transfers that no session has begun and
- * those behind another mail's dot. The others go on; later transfers come straight back. */
+ * those after another mail's dot. The others go on; later transfers come straight back. */
 void mq_transport_wind_down(struct mq_transport *transport);
 /* Ends idle sessions, waiting at most timeout_ms. There must be no transfer under way. */
 void mq_transport_quit(struct mq_transport *transport, int64_t timeout_ms);
 /* Closes everything. Transfers under way are then done: UNCERTAIN if their dot was out, DENIED if
- * MAIL was out but not the dot, else UNTOUCHED. */
+ * MAIL was out but not the dot, otherwise UNTOUCHED. */
 void mq_transport_abort(struct mq_transport *transport);
 void mq_transport_free(struct mq_transport *transport);
 

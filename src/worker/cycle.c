@@ -89,7 +89,7 @@ void mq_run_renew(struct mq_run *run)
 /* ---- claims ---- */
 
 /* How many jobs to claim besides those that wait. With an hourly limit, as many as the transport
- * can begin. Otherwise so many that a batch waits, or as many as the transport takes, if that is
+ * can begin. Otherwise enough that a batch waits, or as many as the transport takes, if that is
  * more; but 0 if no outcome is to be settled, and those that wait are enough for the transport and
  * are half a batch or one for each connection. */
 static int64_t wanted_ahead(const struct mq_run *run, bool settles)

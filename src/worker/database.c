@@ -16,7 +16,8 @@
 
 /* ---- failures ---- */
 
-/* Whether the connection is lost. After a server's MQ_IO a commit may or may not be stored. */
+/* Whether the connection is lost. If a server call ended with MQ_IO, it is unknown whether the
+ * commit was stored. */
 static bool is_lost(const struct mq_run *run, enum mq_status status)
 {
     return status == MQ_REPLACED || (status == MQ_IO && mq_queue_is_shared(run->queue));

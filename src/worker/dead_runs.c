@@ -1,3 +1,4 @@
+/* Reads the intent records of dead runs. A record is kept until no row of its run is left. */
 #include "worker/dead_runs.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Makes the paths of the worker's files, and creates their directories. No other user may be able
+ * to write there. */
 #include "worker/files.h"
 
 #include <errno.h>

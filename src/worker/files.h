@@ -5,11 +5,11 @@
 #include "core/error.h"
 
 /* The run directory of a database: `configured`/<name>-<hash of the path> when configured (the ini
- * setting mailqueue.run_dir), else <database>.run beside it. malloc'ed; NULL without memory. */
+ * setting mailqueue.run_dir), or else <database>.run beside it. malloc'ed; NULL without memory. */
 char *mq_run_dir_path(const char *configured, const char *database_path);
 /* The directory for the run directories of databases that are not files: $XDG_STATE_HOME/mailqueue,
- * else $HOME/.local/state/mailqueue, either only if it exists or can be made, else mailqueue-<uid>
- * in `temporary`. malloc'ed; NULL without memory. */
+ * or else $HOME/.local/state/mailqueue, either only if it exists or can be made, or else
+ * mailqueue-<uid> in `temporary`. malloc'ed; NULL without memory. */
 char *mq_run_base_path(const char *temporary);
 /* The run directory in `base` for the database of that identity (mq_queue_identity()). malloc'ed;
  * NULL without memory. */

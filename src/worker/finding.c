@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue/relay.h"
+#include "queue/config/relays.h"
 #include "send/transport.h"
 #include "worker/run.h"
 

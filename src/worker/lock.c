@@ -1,3 +1,5 @@
+/* Worker slots: locked files beside SQLite, session locks on a server. The kernel or the server
+ * frees the slot of a run that dies. */
 #include "worker/lock.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Writes the log, and follows its rotation. A failed write does not stop the run. */
 #include "worker/log.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ char *mq_log_default_path(const char *neighbour)
     return asprintf(&path, "%.*s%s", before, neighbour, name) < 0 ? NULL : path;
 }
 
-/* Returns the descriptor if the name means standard output or error, else -1. These names are
+/* Returns the descriptor if the name means standard output or error, or -1. These names are
  * links, and they may lead to a pipe or a socket, which cannot be opened by name. */
 static int standard_stream(const char *path)
 {

@@ -15,8 +15,8 @@
 bool mq_run_fits_next(const struct mq_run *run)
 {
     const struct mq_job *next = &run->waiting.head->job;
-    int64_t more = next->body_place == MQ_BODY_STORED ? (int64_t)next->body_len : 0;
-    return run->under_way.count == 0 || next->body_place == MQ_BODY_LOADED ||
+    int64_t more = next->body_state == MQ_BODY_STORED ? (int64_t)next->body_len : 0;
+    return run->under_way.count == 0 || next->body_state == MQ_BODY_LOADED ||
            run->memory.bytes + more <= run->memory.max_bytes;
 }
 
@@ -74,14 +74,14 @@ static void failed(struct mq_run *run, enum mq_status status, const struct mq_er
     mq_run_database_failed(run, status, err);
 }
 
-/* Looks up the next message, which is UNKNOWN, and those behind it. Loads the small ones. */
+/* Looks up the next message, which is UNKNOWN, and those after it. Loads the small ones. */
 static bool look(struct mq_run *run)
 {
     struct mq_job *jobs[LOOK_AHEAD] = {&run->waiting.head->job};
     struct mq_error error = {0};
     size_t count = 1;
     for (struct mq_delivery *f = run->waiting.head->next; f && count < LOOK_AHEAD; f = f->next) {
-        if (f->job.body_place == MQ_BODY_UNKNOWN) {
+        if (f->job.body_state == MQ_BODY_UNKNOWN) {
             jobs[count++] = &f->job;
         }
     }
@@ -89,9 +89,9 @@ static bool look(struct mq_run *run)
     int64_t most = room < 0 ? 0 : room < MQ_BODY_SMALL ? room : MQ_BODY_SMALL;
     enum mq_status status = mq_queue_read_bodies(run->queue, jobs, count, most, &error);
     for (size_t i = 0; i < count; i++) {
-        if (jobs[i]->body_place == MQ_BODY_LOADED) {
+        if (jobs[i]->body_state == MQ_BODY_LOADED) {
             mq_run_count_message(run, jobs[i]->body_len);
-        } else if (jobs[i]->body_place == MQ_BODY_STORED) {
+        } else if (jobs[i]->body_state == MQ_BODY_STORED) {
             note_size(run, jobs[i]->body_len);
         }
     }
@@ -116,7 +116,7 @@ static bool load(struct mq_run *run, struct mq_delivery *delivery)
 {
     struct mq_error error = {0};
     enum mq_status status = mq_queue_read_body(run->queue, &delivery->job, &error);
-    if (status == MQ_OK && delivery->job.body_place == MQ_BODY_LOADED) {
+    if (status == MQ_OK && delivery->job.body_state == MQ_BODY_LOADED) {
         run->memory.bytes += (int64_t)delivery->job.body_len;
     } else if (status == MQ_NOMEM && run->under_way.count == 0) {
         too_large(delivery);
@@ -132,7 +132,7 @@ bool mq_run_load_next(struct mq_run *run)
     struct mq_delivery *next;
     bool goes_on = true;
     while (goes_on && (next = run->waiting.head)) {
-        switch (next->job.body_place) {
+        switch (next->job.body_state) {
         case MQ_BODY_UNKNOWN:
             goes_on = look(run);
             break;

@@ -1,4 +1,4 @@
-/* Notes why a run ends. Counts its events in the report, and tells them after each commit. */
+/* Records why a run ends, counts its events in the report, and reports them after each commit. */
 #include <inttypes.h>
 #include <stddef.h>
 

@@ -23,7 +23,7 @@
 #include "worker/trouble.h"
 #include "worker/worker.h"
 
-#define MQ_RUN_SETTLE_JOBS 100  /* a commit is due with so many outcomes … */
+#define MQ_RUN_SETTLE_JOBS 100  /* a commit is due with this many outcomes … */
 #define MQ_RUN_SETTLE_MS   50   /* … or so long after the first of them */
 #define MQ_RUN_CLAIM_MAX   1000 /* jobs per claim */
 #define MQ_RUN_MANY        3    /* mails failed in a row: the relay may be the cause */

@@ -1,3 +1,4 @@
+/* Signal handlers that only count: the run looks at the count in each round. */
 #include "worker/signals.h"
 
 #include <pthread.h>

@@ -26,11 +26,11 @@
  * Their attempts count then, so that dead addresses do not pause the relay for ever.
  *
  * A mail whose own reply ended the session (421) or was the relay's trouble counts no attempt. It
- * goes back behind the others, so that their acceptance can show that the relay works. */
+ * goes back after the others, so that their acceptance can show that the relay works. */
 #include <stdio.h>
 #include <string.h>
 
-#include "queue/relay.h"
+#include "queue/config/relays.h"
 #include "send/transport.h"
 #include "worker/deliveries.h"
 #include "worker/run.h"
@@ -46,7 +46,7 @@
 /* A mail that drew trouble while others are accepted would otherwise be claimed again at once. */
 #define TROUBLE_AFTER_S 60
 #define CLEAR_AGAIN_MS  1000
-/* Sessions that end before a mail is through cost no attempt. After so many untouched mails in a
+/* Sessions that end before a mail is through cost no attempt. After this many untouched mails in a
  * row, and three more for each connection, the relay is paused. */
 #define UNTOUCHED_BASE 10
 
@@ -129,7 +129,7 @@ static void doubted(struct mq_run *run, struct mq_delivery *delivery)
     mq_delivery_move(delivery, &run->doubted);
 }
 
-/* Notes a mail that the transport gave back because it drew trouble: it goes behind the others. */
+/* Notes a mail that the transport gave back because it drew trouble: it goes after the others. */
 static void drew_trouble(struct mq_run *run, struct mq_delivery *delivery)
 {
     run->doubts.drew_trouble++;
@@ -291,13 +291,13 @@ static enum mq_blame blame_again(struct mq_run *run)
 /* Records the failure for the next run, without a pause of the relay. */
 static void note_failure(struct mq_run *run, const char *reason)
 {
-    struct mq_relay_pause note = {.relay = run->relay, .reason = reason, .only_noted = true};
-    mq_queue_pause_relay(run->queue, &note, NULL);
+    struct mq_relay_pause pause = {.relay = run->relay, .reason = reason, .only_noted = true};
+    mq_queue_pause_relay(run->queue, &pause, NULL);
 }
 
-/* Judges the doubted mails, after which the relay has accepted nothing. Greylisting defers (4xx)
- * the first try and wants a second: in every second run such mails keep their place in the
- * queue. */
+/* Decides on the doubted mails when the relay has accepted nothing since they failed. Greylisting
+ * refuses a first try and accepts a second, so every second run leaves such mails where they were
+ * in the queue. */
 static void judge(struct mq_run *run)
 {
     const struct mq_doubts *doubts = &run->doubts;

@@ -14,8 +14,8 @@ struct mq_doubts {
     char domain[256];     /* of the last recipient that failed, from the "@" on */
     bool domains;         /* these mails have recipients in different domains */
     int below;            /* the lowest priority of these mails */
-    bool lower;           /* claims only priorities below `below`: does the relay take them? */
-    int64_t pauses;       /* mq_queue_count_pauses(); -1: not asked yet */
+    bool lower;     /* claims only lower priorities than `below`, to see if the relay takes them */
+    int64_t pauses; /* mq_queue_count_pauses(); -1: not asked yet */
 };
 
 /* What is known of the relay. */
@@ -42,7 +42,7 @@ bool mq_run_doubts_relay(const struct mq_run *run);
 /* Whether so many mails failed that none may begin until those under way have ended. */
 bool mq_run_suspects_relay(const struct mq_run *run);
 /* Looks for trouble: what the transport reports, or failures without an acceptance. `idle`: nothing
- * else is under way or to be claimed. The caller then collects the mails that this recalls. */
+ * or else is under way or to be claimed. The caller then collects the mails that this recalls. */
 void mq_run_watch_relay(struct mq_run *run, bool idle);
 
 /* Tells the transport what earlier runs have found out about the relay. */

@@ -338,8 +338,8 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     init(&run, worker, report);
     mq_recovery_init(&recovery, worker->options->run_dir);
     run.recovery = &recovery;
-    /* Before prepare(): its lock tells others that the run goes on; a signal must then end it
-     * in order. */
+    /* Before prepare(): once its lock shows others that a run works, a signal must end that run in
+     * order. */
     run.signals = mq_signals_install();
     enum mq_status status = prepare(&run, err);
     if (status == MQ_OK) {

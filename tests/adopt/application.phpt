@@ -114,7 +114,7 @@ NULL
 de it's, (so) 19
 cascaded: 
 -- what does not work with the new table
-exit 78: mailqueue: Table mail_queue is named by: foreign key ("a", "b") REFERENCES "pairs"("a", "b") ON UPDATE NO ACTION ON DELETE NO ACTION. With --drop-them views and foreign keys are dropped (--undo makes them again), the others stay with the old table. Nothing was changed.
+exit 78: mailqueue: These refer to table mail_queue: foreign key ("a", "b") REFERENCES "pairs"("a", "b") ON UPDATE NO ACTION ON DELETE NO ACTION. With --drop-them views and foreign keys are dropped (--undo creates them again), the others stay with the old table. Nothing was changed.
 exit 0: Adopted 1 mail of mail_queue: 1 pending.
 Your own columns go with them: a, b.
 Dropped, or left with the old table: foreign key ("a", "b") REFERENCES "pairs"("a", "b") ON UPDATE NO ACTION ON DELETE NO ACTION.
@@ -123,7 +123,7 @@ The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
 exit 0: Table mail_queue is as it was.
 as it was
-exit 78: mailqueue: These do not work with the queue's table: trigger sees, view open. With --drop-them they are dropped (--undo makes them again). Nothing was changed.
+exit 78: mailqueue: These do not work with the queue's table: trigger sees, view open. With --drop-them they are dropped (--undo creates them again). Nothing was changed.
 as it was
 exit 0: Adopted 1 mail of email_queues: 1 pending.
 Dropped, or left with the old table: trigger sees, view open.

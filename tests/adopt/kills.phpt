@@ -1,5 +1,5 @@
 --TEST--
-mailqueue adopt: killed before each of its changes it goes on, or back, and so does --undo; on SQLite, PostgreSQL and MariaDB
+mailqueue adopt: killed before each of its changes, it can be continued or undone; so can a killed --undo; on SQLite, PostgreSQL and MariaDB
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -20,7 +20,7 @@ spl_autoload_register(static function (string $class): void {
     str_starts_with($class, 'MailQueue\\Cli\\') && is_file($path) && require $path;
 });
 
-/** A connection whose process dies before its n-th statement that changes something. */
+/** A connection whose process dies before its n-th statement that changes data. */
 final class Dying extends PDO
 {
     public ?int $left = null;
@@ -78,7 +78,7 @@ function make(PDO $pdo): void
     $pdo->exec('CREATE VIEW above AS SELECT lang FROM waiting');
 }
 
-/** All that is there. */
+/** The whole content of the database. */
 function everything(PDO $pdo): string
 {
     $lines = [];
@@ -135,7 +135,7 @@ foreach (['sqlite', 'pgsql', 'mysql'] as $name) {
         must(everything($pdo) === $before, "$name $at: back: $before\n" . everything($pdo));
         must(killed($backend->dsn, 'adopt', $at), "$name $at: once more");
         $stored = 0;
-        if ($name === 'mysql') { // where the application may find the queue there, without its rows
+        if ($name === 'mysql') { // where the application may find the queue empty for a moment
             try {
                 $id = $backend->queue()->enqueue(mail_fields(), reference: 'R1', type: 'm');
                 $stored = $id === null ? 0 : 1;

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue adopt --undo of a queue that was moved, or is being moved, is refused: its mail would be sent twice
+mailqueue adopt --undo refuses a queue that was moved or is being moved: its mail would be sent twice
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

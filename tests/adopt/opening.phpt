@@ -1,5 +1,5 @@
 --TEST--
-A mail_queue of another program: opening it changes nothing and names mailqueue adopt; status, list and doctor do as well
+Opening a mail_queue of another program changes nothing and names mailqueue adopt; so do status, list and doctor
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

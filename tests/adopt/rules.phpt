@@ -85,10 +85,10 @@ exit 78: mailqueue: Table mail_queue cannot become the queue's: row 1: column at
 exit 78: mailqueue: Table mail_queue cannot become the queue's: row f00-ba: its id "f00-ba" is not a whole number above 0. Correct it, or give the column another name. Nothing was changed.
 exit 78: mailqueue: Table mail_queue cannot become the queue's: a foreign key of child refers to its primary key without naming the column, and that will be id. Name the column in REFERENCES. Nothing was changed.
 exit 78: mailqueue: Table mail_queue is not a mail queue that is known: it lacks status. Give the queue another --table. Nothing was changed.
-exit 78: mailqueue: Table mail_queue_before is there already, and mail_queue would be called so: rename or drop it. Nothing was changed.
-exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox is not there, or is the queue's already.
+exit 78: mailqueue: Table mail_queue_before already exists, and mail_queue would get that name: rename or drop it. Nothing was changed.
+exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox does not exist, or is already the queue's.
 exit 64: mailqueue: There are several tables to adopt: mail_queue, email_queues. Name one: mailqueue adopt TABLE
 exit 78: mailqueue: Table mail_queue is another program's: adopt that first (mailqueue adopt mail_queue), or give the queue another --table. Nothing was changed.
 exit 78: mailqueue: There is nothing to undo: no adoption is recorded here.
-exit 64: mailqueue: --undo goes with neither --dry-run, --drop-them nor a table.
+exit 64: mailqueue: --undo cannot be combined with --dry-run, --drop-them or a table.
 exit 73: mailqueue: There is no database %/mail.dbx. Check the path.

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue adopt: a mail_queue on PostgreSQL and MariaDB, what names it, and --undo; a ..._before of somebody else's is left alone
+mailqueue adopt: a mail_queue on PostgreSQL and MariaDB, the objects that refer to it, and --undo; another program's ..._before is left alone
 --EXTENSIONS--
 mailqueue
 pdo_pgsql
@@ -116,7 +116,7 @@ foreach (['pgsql', 'mysql'] as $name) {
     echo said(adopt($backend->dsn));
     echo '  ', implode(' ', column($pdo, $tables)), "\n";
     echo said(adopt($backend->dsn, '--drop-them'));
-    $pdo->exec("DELETE FROM people WHERE n = 'R3'"); // the old table does not stop it
+    $pdo->exec("DELETE FROM people WHERE n = 'R3'"); // although the old table still exists
     $pdo->exec("INSERT INTO people VALUES ('R3')");
     echo '  ', implode(' ', column($pdo, 'SELECT concat(shout, big) FROM mail_queue ORDER BY id')), "\n";
     $pdo->exec("UPDATE mail_queue SET lang = 'fr' WHERE id = 1");
@@ -158,15 +158,15 @@ The old table is mail_queue_before. To go back, before mail is stored or sent:
   7 R2 parked 2 2051222400 - exhausted de - 0
   9 R3 sending 1 1768460400 1768461000 - de y -
   mail_queue_due mail_queue_expiry mail_queue_key mail_queue_lease mail_queue_parked mail_queue_pkey mail_queue_rest
-exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox is not there, or is the queue's already.
+exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox does not exist, or is already the queue's.
 exit 0: Table mail_queue is as it was.
   mail_queue_due mail_queue_pkey
   R1 R2
   mail_queue
 -- pgsql: what is somebody else's
 exit 78: mailqueue: There is nothing to undo: no adoption is recorded here.
-exit 78: mailqueue: Table mail_queue_before is there already, and mail_queue would be called so: rename or drop it. Nothing was changed.
-exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox is not there, or is the queue's already.
+exit 78: mailqueue: Table mail_queue_before already exists, and mail_queue would get that name: rename or drop it. Nothing was changed.
+exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox does not exist, or is already the queue's.
   5 elsewhere mail_queue_before
 exit 78: mailqueue: There is nothing to adopt: mail_queue is a view. Only a table can be adopted.
 -- pgsql: mail that is stored, or changed, since
@@ -179,7 +179,7 @@ exit 78: mailqueue: Mail was stored, sent or tried since: wh
 exit 0: Table mail_queue is as it was.
   config mail_queue 0
 -- pgsql: what names the table
-exit 78: mailqueue: Table mail_queue is named by: view above, view waiting, foreign key audits of audit, foreign key persons of mail_queue. With --drop-them views and foreign keys are dropped (--undo makes them again), the others stay with the old table. Nothing was changed.
+exit 78: mailqueue: These refer to table mail_queue: view above, view waiting, foreign key audits of audit, foreign key persons of mail_queue. With --drop-them views and foreign keys are dropped (--undo creates them again), the others stay with the old table. Nothing was changed.
   audit mail_queue people
 exit 0: Adopted 3 mails of mail_queue: 1 pending, 1 parked, 1 sending.
 Your own columns go with them: lang, data, flag, shout, big.
@@ -215,15 +215,15 @@ The old table is mail_queue_before. To go back, before mail is stored or sent:
   7 R2 parked 2 2051222400 - exhausted de - 0
   9 R3 sending 1 1768460400 1768461000 - de y -
   mail_queue_due mail_queue_expiry mail_queue_key mail_queue_lease mail_queue_state PRIMARY
-exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox is not there, or is the queue's already.
+exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox does not exist, or is already the queue's.
 exit 0: Table mail_queue is as it was.
   mail_queue_due PRIMARY
   R1 R2
   mail_queue
 -- mysql: what is somebody else's
 exit 78: mailqueue: There is nothing to undo: no adoption is recorded here.
-exit 78: mailqueue: Table mail_queue_before is there already, and mail_queue would be called so: rename or drop it. Nothing was changed.
-exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox is not there, or is the queue's already.
+exit 78: mailqueue: Table mail_queue_before already exists, and mail_queue would get that name: rename or drop it. Nothing was changed.
+exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox does not exist, or is already the queue's.
   5 elsewhere mail_queue_before
 exit 78: mailqueue: There is nothing to adopt: mail_queue is a view. Only a table can be adopted.
 -- mysql: mail that is stored, or changed, since
@@ -236,7 +236,7 @@ exit 78: mailqueue: Mail was stored, sent or tried since: wh
 exit 0: Table mail_queue is as it was.
   config mail_queue 0
 -- mysql: what names the table
-exit 78: mailqueue: Table mail_queue is named by: view above, view waiting, foreign key audits of audit, foreign key persons of mail_queue. With --drop-them views and foreign keys are dropped (--undo makes them again), the others stay with the old table. Nothing was changed.
+exit 78: mailqueue: These refer to table mail_queue: view above, view waiting, foreign key audits of audit, foreign key persons of mail_queue. With --drop-them views and foreign keys are dropped (--undo creates them again), the others stay with the old table. Nothing was changed.
   above audit mail_queue people waiting
 exit 0: Adopted 3 mails of mail_queue: 1 pending, 1 parked, 1 sending.
 Your own columns go with them: lang, data, flag, shout, big.

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue adopt: email_queues and mail_outbox, on SQLite, PostgreSQL and MariaDB; words of status, serialized PHP is left
+mailqueue adopt: email_queues and mail_outbox, on SQLite, PostgreSQL and MariaDB; words for the status; rows with serialized PHP stay
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -52,7 +52,7 @@ foreach (['sqlite', 'pgsql', 'mysql'] as $name) {
     $fill($pdo, 'INSERT INTO mail_outbox VALUES (?, ?, ?, ?, ?)', [
         [2, 'a@example.net', $mail('a@example.net'), 'queued', 1768460400], [4, 'b@example.net', $mail('b@example.net'), 'dispatching', 1768460400000],
         [5, 'c@example.net', $mail('c@example.net'), 'failed', 1768460400], [6, 'd@example.net', $mail('d@example.net'), 'sent', 1768460400]]);
-    $queue = $backend->queue(referenceColumn: 'registration_number'); // made before, and empty
+    $queue = $backend->queue(referenceColumn: 'registration_number'); // created earlier, and empty
     [$code, , $errors] = adopt($backend->dsn, 'mail_outbox');
     echo "  exit $code $errors";
     $show($queue);
@@ -74,14 +74,14 @@ foreach (['sqlite', 'pgsql', 'mysql'] as $name) {
 exit 0: Would adopt 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
-A mail goes to whom its row names. Headers name others as well in row 3.
+Each mail goes to the recipients in its row. The headers also name others in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
 Nothing was changed.
 exit 0: Adopted 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
-A mail goes to whom its row names. Headers name others as well in row 3.
+Each mail goes to the recipients in its row. The headers also name others in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
 Backup: %/mail.db-before-adopt-%
@@ -103,14 +103,14 @@ exit 0: Table email_queues is as it was.
 exit 0: Would adopt 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
-A mail goes to whom its row names. Headers name others as well in row 3.
+Each mail goes to the recipients in its row. The headers also name others in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
 Nothing was changed.
 exit 0: Adopted 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
-A mail goes to whom its row names. Headers name others as well in row 3.
+Each mail goes to the recipients in its row. The headers also name others in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
 The old table is email_queues_before. To go back, before mail is stored or sent:
@@ -131,14 +131,14 @@ exit 0: Table email_queues is as it was.
 exit 0: Would adopt 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
-A mail goes to whom its row names. Headers name others as well in row 3.
+Each mail goes to the recipients in its row. The headers also name others in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
 Nothing was changed.
 exit 0: Adopted 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
-A mail goes to whom its row names. Headers name others as well in row 3.
+Each mail goes to the recipients in its row. The headers also name others in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
 The old table is email_queues_before. To go back, before mail is stored or sent:

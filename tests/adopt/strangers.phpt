@@ -1,5 +1,5 @@
 --TEST--
-mailqueue adopt: what is not its own it leaves alone; rows that cannot be told apart
+mailqueue adopt leaves other programs' objects alone; rows that cannot be told apart
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -44,7 +44,7 @@ foreach ($cases as $what => [$sql, $words]) {
 }
 ?>
 --EXPECT--
-a mail_body of another program: exit 78 mailqueue: A table mail_body is there already, which the queue needs for itself: rename it. Nothing was changed.
+a mail_body of another program: exit 78 mailqueue: A table mail_body already exists, but the queue needs that name: rename it. Nothing was changed.
 as it was
 undo of a table that was never adopted: exit 78 mailqueue: There is nothing to undo: no adoption is recorded here.
 as it was
@@ -52,11 +52,11 @@ rows without id and reference: exit 0 adopted, with a backup
 a b c
 rows without id, reference NULL: exit 0 adopted, with a backup
 a
-a view of the queue's name: exit 78 mailqueue: A view mail_queue is there already, which the queue needs for itself: rename it. Nothing was changed.
+a view of the queue's name: exit 78 mailqueue: A view mail_queue already exists, but the queue needs that name: rename it. Nothing was changed.
 as it was
 an index of the queue's name: exit 78 mailqueue: The database refuses: SQLSTATE[HY000]: General error: 1 index mail_queue_lease already exists
 as it was
-a view that another view hides: exit 78 mailqueue: These do not work with the queue's table: view one, view two. With --drop-them they are dropped (--undo makes them again). Nothing was changed.
+a view that another view hides: exit 78 mailqueue: These do not work with the queue's table: view one, view two. With --drop-them they are dropped (--undo creates them again). Nothing was changed.
 as it was
 which column is the message: exit 78 mailqueue: Table mail_outbox has the columns message and body, and only one of them can count: rename the other. Nothing was changed.
 as it was

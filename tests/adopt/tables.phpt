@@ -1,5 +1,5 @@
 --TEST--
-mailqueue adopt: tables without an id, with other keys, with CHECKs, times as text; the new one is the queue's own and works; --undo
+mailqueue adopt: tables without an id, with other keys, with CHECKs, times as text; the new table is the queue's own and works; --undo
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue adopt: times in every spelling become UTC seconds, what is not a time stops it
+mailqueue adopt: times in every notation become UTC seconds; a value that is not a time stops it
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -13,7 +13,8 @@ posix
 require __DIR__ . '/../lib/backends.inc';
 use MailQueue\Backoff;
 
-/* Each failure's delay and the state after it, with time put back instead of waiting. */
+/* The delay after each failure and the state after it; the time is moved back instead of
+ * waiting. */
 function failures(Backend $backend, ?Backoff $backoff, int $count, ?int $maxAttempts = null): void
 {
     $backend = $backend->another();

@@ -1,5 +1,5 @@
 --TEST--
-checkTransport(): the transport as it may be shown, or what runWorker() would say against it; nothing is made
+checkTransport() returns the transport without secrets, or throws what runWorker() would; it creates nothing
 --EXTENSIONS--
 mailqueue
 --INI--

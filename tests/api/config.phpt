@@ -60,14 +60,14 @@ empty = ''
 NULL
 NULL
 NULL
-"mailMaxPerHour" -1: ValueError: mailMaxPerHour cannot be "-1": allowed is 0 … 1000000000
-"mailMaxPerHour" "many": ValueError: mailMaxPerHour cannot be "many": allowed is 0 … 1000000000
-"mailMaxPerHour" 1.5: ValueError: mailMaxPerHour cannot be "1.5": allowed is 0 … 1000000000
-"mailRateMode" "fast": ValueError: mailRateMode cannot be "fast": allowed is average | strict
-"mailQueueEnabled" "perhaps": ValueError: mailQueueEnabled cannot be "perhaps": allowed is 0 | 1
-"mailRedirectTo" "a@b.example\r\nBcc: c@d.example": ValueError: mailRedirectTo cannot be "a@b.example??Bcc: c@d.example": allowed is address | @domain
-"mailRedirectTo" "nobody": ValueError: mailRedirectTo cannot be "nobody": allowed is address | @domain
-"mailLiveFrom" "tomorrow": ValueError: mailLiveFrom cannot be "tomorrow": allowed is UTC seconds | ISO 8601
+"mailMaxPerHour" -1: ValueError: mailMaxPerHour cannot be "-1"; allowed values: 0 … 1000000000
+"mailMaxPerHour" "many": ValueError: mailMaxPerHour cannot be "many"; allowed values: 0 … 1000000000
+"mailMaxPerHour" 1.5: ValueError: mailMaxPerHour cannot be "1.5"; allowed values: 0 … 1000000000
+"mailRateMode" "fast": ValueError: mailRateMode cannot be "fast"; allowed values: average | strict
+"mailQueueEnabled" "perhaps": ValueError: mailQueueEnabled cannot be "perhaps"; allowed values: 0 | 1
+"mailRedirectTo" "a@b.example\r\nBcc: c@d.example": ValueError: mailRedirectTo cannot be "a@b.example??Bcc: c@d.example"; allowed values: address | @domain
+"mailRedirectTo" "nobody": ValueError: mailRedirectTo cannot be "nobody"; allowed values: address | @domain
+"mailLiveFrom" "tomorrow": ValueError: mailLiveFrom cannot be "tomorrow"; allowed values: UTC seconds | ISO 8601
 "a\u0000b" "x": ValueError: MailQueue::setConfig(): Argument #1 ($key) must not contain any null bytes
 "color" "a\u0000b": ValueError: MailQueue::setConfig(): Argument #2 ($value) must not contain any null bytes
 "color" []: TypeError: MailQueue::setConfig(): Argument #2 ($value) must be of type string|int|float|bool|null, array given

@@ -6,8 +6,8 @@ mailqueue
 <?php
 require __DIR__ . '/../lib/queue.inc';
 
-/* An error handler sees the object before its arguments are read: so PHP code can hold one that was
- * never constructed. */
+/* An error handler gets the object before its arguments are read, so PHP code can hold an object
+ * that was never constructed. */
 function unconstructed(): MailQueue
 {
     $seen = null;
@@ -34,7 +34,7 @@ echo thrown(fn() => $queue->stats()), "\n";
 
 echo "then good:\n";
 $queue->__construct($path);
-/* No check of a failed call is left: the job is not taken for an orphan. */
+/* The failed call's orphan check is forgotten: the job does not count as an orphan. */
 $queue->enqueue(null, 'r1');
 echo count($queue->claim()), " claimed\n";
 echo thrown(fn() => $queue->__construct("$path.other")), "\n";

@@ -1,5 +1,5 @@
 --TEST--
-MailQueue::__construct(): what a database may be, and options out of range
+MailQueue::__construct(): the forms of a database, and options out of range
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

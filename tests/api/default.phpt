@@ -1,5 +1,5 @@
 --TEST--
-MailQueue::default() opens what mailqueue.database names
+MailQueue::default() opens the database in mailqueue.database
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

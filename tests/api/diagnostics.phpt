@@ -1,5 +1,5 @@
 --TEST--
-diagnostics()
+diagnostics() describes the queue, its database and the build
 --EXTENSIONS--
 mailqueue
 --FILE--

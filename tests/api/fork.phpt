@@ -10,10 +10,11 @@ require __DIR__ . '/../lib/queue.inc';
 if (ran_without_leak_check(__FILE__)) {
     return;
 }
-/* Fewer under a sanitizer, which takes its time to fork. MAILQUEUE_TEST_FORKS sets the number. */
+/* Fewer under a sanitizer, because forking takes long there. MAILQUEUE_TEST_FORKS sets the
+ * number. */
 $forks = (int) (getenv('MAILQUEUE_TEST_FORKS') ?: (getenv('LD_PRELOAD') ? 40 : 400));
 
-/* A child's exit code: 0, or what went wrong. exit() runs destructors as usual. */
+/* A child's exit code: 0, or the number of the fault. exit() runs destructors as usual. */
 function child(callable $code): int
 {
     $pid = pcntl_fork();
@@ -29,7 +30,7 @@ function wait_for(int $pid): int
     return pcntl_wifexited($status) ? pcntl_wexitstatus($status) : 128 + pcntl_wtermsig($status);
 }
 
-/* In memory where possible: nothing here is about power cuts. */
+/* In memory if possible: this test is not about power failures. */
 if (is_writable('/dev/shm')) {
     putenv('TMPDIR=/dev/shm');
 }
@@ -41,7 +42,7 @@ foreach (['wal', 'truncate'] as $journal) {
         $queue->enqueue(null, "parent $i");
         $pid = child(function () use ($queue, $i): int {
             if ($i % 4 === 0) {
-                return 0;   // never touched: only freed
+                return 0;   // not used, only freed
             }
             $queue->enqueue(null, "child $i");
             if ($i % 4 === 1) {
@@ -61,7 +62,7 @@ foreach (['wal', 'truncate'] as $journal) {
     echo "$journal: ", implode(' ', array_unique($codes)), ', ', count($queue->jobs(limit: 10000)) === $forks * 2 + $forks * 3 / 4 ? 'all' : 'some', ' stored, ',
         (new PDO("sqlite:$path"))->query('PRAGMA integrity_check')->fetchColumn(), "\n";
 
-    /* The parent's claim is the parent's; the child's has another token. */
+    /* The parent's claim belongs to the parent; the child has another token. */
     [$job] = $queue->claim();
     echo wait_for(child(function () use ($queue, $job): int {
         [$other] = $queue->claim();

@@ -1,5 +1,5 @@
 --TEST--
-Queues compare by identity, backoffs by all that they were made with; jobs and figures by what they show
+Comparing objects: queues by identity, backoffs by their arguments, jobs and figures by their properties
 --EXTENSIONS--
 mailqueue
 --FILE--

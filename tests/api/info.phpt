@@ -60,8 +60,8 @@ mailqueue.transport => smtp://me:***@mail.example.org:587 => smtp://me:***@mail.
 mailqueue.max_message_size => 2M => 2M
 bool(false)
 mailqueue.transport => set, but not a DSN that can be used => set, but not a DSN that can be used
-size 'foo': Warning: mailqueue.max_message_size must be a number of bytes (0: no limit), "foo" is none in Unknown on line 0 | mailqueue.max_message_size => 26214400 => 26214400
-size '': Warning: mailqueue.max_message_size must be a number of bytes (0: no limit), "" is none in Unknown on line 0 | mailqueue.max_message_size => 26214400 => 26214400
-size '-1': Warning: mailqueue.max_message_size must be a number of bytes (0: no limit), "-1" is none in Unknown on line 0 | mailqueue.max_message_size => 26214400 => 26214400
+size 'foo': Warning: mailqueue.max_message_size must be a number of bytes (0: no limit), not "foo" in Unknown on line 0 | mailqueue.max_message_size => 26214400 => 26214400
+size '': Warning: mailqueue.max_message_size must be a number of bytes (0: no limit), not "" in Unknown on line 0 | mailqueue.max_message_size => 26214400 => 26214400
+size '-1': Warning: mailqueue.max_message_size must be a number of bytes (0: no limit), not "-1" in Unknown on line 0 | mailqueue.max_message_size => 26214400 => 26214400
 size '0': mailqueue.max_message_size => 0 => 0
 size '" 7K"': mailqueue.max_message_size =>  7K =>  7K

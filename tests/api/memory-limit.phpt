@@ -20,9 +20,9 @@ for ($i = 0; $i < 6000; $i++) {
     $many[] = ['reference' => str_repeat('r', 100) . $i];
 }
 $queue->enqueueMany($many);
-// jobs() takes 8M, between the limit and twice that: PHP 8.2.36 reports the limit when the method has
-// returned, and within it ends the process (exit 137, "Hard memory limit") at
-// memory_hard_limit_percent, which is 200. A PHP without that setting unwinds within the method.
+// jobs() takes 8M, between the limit and twice the limit. PHP 8.2.36 reports the limit after the
+// method has returned; if a method reaches memory_hard_limit_percent (200), it ends the process
+// (exit 137, "Hard memory limit"). A PHP without that setting unwinds within the method.
 $script = dirname($path) . '/index.php';
 file_put_contents($script, '<?php
     $queue = new MailQueue(' . var_export($path, true) . ');

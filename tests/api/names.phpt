@@ -1,5 +1,5 @@
 --TEST--
-Tables, columns and the check for orphans by names of the application's
+Tables, columns and the orphan check can have the application's names
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -49,7 +49,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
         echo "$what: ", thrown(fn() => $backend->queue(...$arguments)), "\n";
     }
 
-    /* What is another program's is left alone. */
+    /* Another program's rows are left alone. */
     $pdo->exec('CREATE TABLE taken (x INTEGER)');
     $pdo->exec('CREATE TABLE colors (name VARCHAR(9), v VARCHAR(9))');
     echo preg_replace('/it lacks .*/', 'it lacks …', thrown(fn() => $backend->queue(table: 'taken'))), "\n";

@@ -1,5 +1,5 @@
 --TEST--
-migrate(), and the tables of a newer version: they take mail, and are left alone by all else
+migrate(), and tables of a newer version: mail can be enqueued, everything else leaves them alone
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

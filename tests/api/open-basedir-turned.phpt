@@ -1,5 +1,5 @@
 --TEST--
-open_basedir: a link that is turned between the check and the opening lets nobody out
+open_basedir: a link that is changed between the check and the opening does not lead outside
 --EXTENSIONS--
 mailqueue
 --FILE--
@@ -11,7 +11,8 @@ foreach ([$inside, $outside] as $dir) {
     new MailQueue("$dir/mail.db", journal: 'truncate');
 }
 symlink("$inside/mail.db", "$inside/link.db");
-/* PHP's check goes by what it remembers of the link, for two minutes: so it is turned "between". */
+/* PHP remembers for two minutes where the link led when it checks it: so the link is changed
+ * "between" check and opening. */
 $opener = new Other(<<<'PHP'
     [, $inside, $outside] = $argv;
     ini_set('open_basedir', $inside);

@@ -1,5 +1,5 @@
 --TEST--
-open_basedir holds for the database, its directory and the log
+open_basedir applies to the database, its directory and the log
 --EXTENSIONS--
 mailqueue
 --FILE--
@@ -10,7 +10,7 @@ $outside = temp_directory();
 symlink("$outside/linked.db", "$inside/link.db");
 new MailQueue("$outside/linked.db", journal: 'truncate');
 
-/* open_basedir can only be narrowed, so another process is the one that is shut in. */
+/* open_basedir can only be narrowed, so a separate process gets the restriction. */
 $other = new Other(<<<'PHP'
     [, $inside, $outside] = $argv;
     $hide = [$inside, $outside];

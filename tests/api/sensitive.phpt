@@ -1,5 +1,5 @@
 --TEST--
-Stack traces have neither the database nor the transport
+Stack traces contain neither the database nor the transport
 --EXTENSIONS--
 mailqueue
 --SKIPIF--

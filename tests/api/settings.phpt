@@ -1,5 +1,5 @@
 --TEST--
-The tables of docs/settings.md are those of the code
+The tables in docs/settings.md match the code
 --EXTENSIONS--
 mailqueue
 --FILE--
@@ -24,7 +24,7 @@ echo 'php.ini: ', implode(', ', array_merge(array_diff($ini, $named[1]), array_d
 preg_match('/`mailqueue.max_message_size` \| bytes \| (\d+)/', $page, $size);
 var_dump($size[1] === ini_get('mailqueue.max_message_size'));
 
-// Environment names: those of the command line, of the log and of DSNs.
+// Names of environment variables: the command line's, the log's and the DSNs'.
 $files = array_map(static fn(string $name): string => __DIR__ . "/../../$name", ['cli', 'src/worker/log.c', 'src/php/pdo/server.c']);
 $files = [...glob("$files[0]/*.php"), ...glob("$files[0]/*/*.php"), $files[1], $files[2]];
 $used = implode(array_map(file_get_contents(...), $files));

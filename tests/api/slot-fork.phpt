@@ -1,5 +1,5 @@
 --TEST--
-runWorker(): a process that was forked in a callback and lives on does not keep the worker's slot
+runWorker(): a process that a callback forked and that lives on does not keep the worker slot
 --EXTENSIONS--
 mailqueue
 pcntl
@@ -17,7 +17,7 @@ foreach (['a', 'b'] as $reference) {
     $report = $queue->runWorker(function (MailQueue\Job $job) use (&$child): void {
         if ($job->reference === 'a') {
             $child = pcntl_fork();
-            while ($child === 0) { // has all descriptors of its parent
+            while ($child === 0) { // inherits all descriptors of its parent
                 sleep(60);
             }
         }

@@ -1,5 +1,5 @@
 --TEST--
-runWorker(): a worker stopped past its lease sends nothing and changes nothing when it goes on
+runWorker(): a worker that was stopped beyond its lease sends nothing and changes nothing when it continues
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -18,7 +18,7 @@ const WORK = '$queue = $open(backoff: MailQueue\Backoff::fixed(1));
     echo "sent $report->sent recovered $report->recovered later $report->tryLater stale $report->stale\n";';
 
 on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
-    /* The reply to the first DATA comes late: the first worker stands before the dot. */
+    /* The reply to the first DATA comes late: the first worker is stopped before its dot. */
     $sink = new MailQueueTest\Sink("at data connection=1 delay-ms=7000\n");
     $queue = $backend->queue(backoff: MailQueue\Backoff::fixed(1));
     $dsn = "smtp://127.0.0.1:$sink->port?final_timeout=4";

@@ -1,5 +1,5 @@
 --TEST--
-tables(): which tables of a queue a file has; nothing is created or changed
+tables() lists the queue's tables in a file; it creates and changes nothing
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-runWorker(): SIGTERM finishes what the relay has, gives the rest and its tokens back
+runWorker(): SIGTERM finishes what the relay has; the other mails and their tokens go back
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

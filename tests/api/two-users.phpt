@@ -1,5 +1,5 @@
 --TEST--
-What another local user has prepared in the worker's places: refused or without effect; the worker's own files are 0600
+Files that another local user prepared for the worker are refused or have no effect; the worker's own files are 0600
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -12,7 +12,7 @@ require __DIR__ . '/../lib/cli.inc';
 umask(022);
 const OTHER = 65534;
 
-/** The bytes of an intent record of this host: what a worker that died behind the reply leaves. */
+/** The bytes of an intent record of this host, as a worker leaves it that dies after the reply. */
 function record(int $job): string
 {
     $host = hash('fnv1a64', gethostname(), true);

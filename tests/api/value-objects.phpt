@@ -1,5 +1,5 @@
 --TEST--
-Job, Stats, Report and Backoff are final and readonly and are made by the extension only
+Job, Stats, Report and Backoff are final and readonly, and only the extension makes them
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -41,7 +41,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
                 }
             },
         ] as $what => $deed) {
-            echo "  $what: ", strtok(thrown($deed), ':'), "\n";   // the engine's words differ by version
+            echo "  $what: ", strtok(thrown($deed), ':'), "\n";   // the engine's wording differs by version
         }
         foreach ($class->getProperties() as $property) {
             $value = $property->getValue($object);

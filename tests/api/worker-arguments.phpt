@@ -57,7 +57,7 @@ no scheme: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot b
 unknown option: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: unknown option "colour"; smtp:// has tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout, max_mails
 bad option: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: option tls must be auto, none or required
 bad port: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
-bad encoding: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: "%" needs two hex digits behind it; write "%" as %25
+bad encoding: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: "%" needs two hex digits after it; write "%" as %25
 callable name: ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null
 array: TypeError: MailQueue::runWorker(): Argument #1 ($transport) must be of type Closure|string|null, array given
 compose: TypeError: MailQueue::runWorker(): Argument #2 ($compose) must be a valid callback or null, function "no_such_function" not found or invalid function name

@@ -69,7 +69,7 @@ run_misbehaving('compose forks', <<<'PHP'
         return mail_fields();
     };
     echo $queue->runWorker('null://null', $compose, log: '')->sent, getmypid() === $parent ? " sent\n" : " sent by a child\n";
-    PHP, ['native']); // a PDO is not for children
+    PHP, ['native']); // children must not use a PDO
 run_misbehaving('in a fiber', <<<'PHP'
     $fiber = new Fiber(fn() => $queue->runWorker('null://null', function () { Fiber::suspend(); return mail_fields(); }, log: '')->sent);
     $fiber->start();

@@ -1,5 +1,5 @@
 --TEST--
-runWorker() with a Closure: what it gets, and what returning and throwing mean
+runWorker() with a Closure: its argument, and what returning and throwing mean
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -12,7 +12,7 @@ posix
 --FILE--
 <?php
 require __DIR__ . '/../lib/worker.inc';
-/* A leak of request memory is usual then; one of the core's is not. */
+/* A leak of request memory is normal after that; a leak of the core's memory is not. */
 putenv('LSAN_OPTIONS=print_suppressions=0:suppressions=' . __DIR__ . '/../lib/request.supp');
 
 run_misbehaving('compose has a fatal error', <<<'PHP'

@@ -1,5 +1,5 @@
 --TEST--
-MailQueue::runWorker(): killed at each write and sync, each uncertain attempt is in the log or in the row
+MailQueue::runWorker() killed at each write and sync: each uncertain attempt is in the log or in the row
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -24,7 +24,7 @@ $code = "$directory/work.php";
 mkdir("$directory/a");
 file_put_contents($code, '<?php ' . WORK);
 $pdo = static fn(): PDO => new PDO("sqlite:$path");
-/** Runs a worker; true: it came to its end. */
+/** Runs a worker; true: it ran to its end. */
 $work = static function (string $transport, string ...$before) use ($code, $path): bool {
     $process = proc_open([...$before, ...php_command($code, $path, $transport)],
         [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']], $pipes);
@@ -34,10 +34,13 @@ $restore = static function (string $from) use ($directory): void {
     remove_tree("$directory/a");
     exec('cp -a ' . escapeshellarg("$directory/$from") . ' ' . escapeshellarg("$directory/a"));
 };
-/** Kills a worker at its first write, second, …, then at its syncs; how often something was lost. */
+/**
+ * Kills a worker at its first write, its second, …, then at its syncs; counts how often an attempt
+ * was lost.
+ */
 $kill_each = static function (string $from, callable $is_recorded) use ($work, $restore): void {
     $lost = $kills = 0;
-    foreach (['write', 'pwrite64', 'ftruncate', 'fsync', 'fdatasync'] as $call) { // strace counts each by itself
+    foreach (['write', 'pwrite64', 'ftruncate', 'fsync', 'fdatasync'] as $call) { // strace counts each call separately
         for ($at = 1, $ended = false; !$ended; $at++) {
             $restore($from);
             $ended = $work('null://null', 'strace', '-f', '-qq', '-o', '/dev/null', '-e', "trace=$call", '-e', "inject=$call:signal=KILL:when=$at");
@@ -54,13 +57,13 @@ $row = static fn(): array|false => $pdo()->query('SELECT status, uncertain, lock
 (new MailQueue($path))->enqueue(mail_fields());
 must(!$work('dies'), 'the first worker dies');
 exec('cp -a ' . escapeshellarg("$directory/a") . ' ' . escapeshellarg("$directory/recovery"));
-// The dead worker's record says it as long as the row is its own.
+// The dead worker's record tells it while the row is still its own.
 $kill_each('recovery', static function () use ($log, $row): bool {
     $left = $row();
     return in_array('uncertain', array_column($log(), 'event'), true)
         || ($left && ($left['uncertain'] > 0 || $left['status'] === 'sending'));
 });
-// The recovery was not told: only the row has it when the mail is sent, or has expired.
+// The recovery was not reported: only the row tells it when the mail is sent or expires.
 foreach (['sent' => 'next_attempt_at = 0', 'expired' => 'expires_at = 1'] as $event => $change) {
     $restore('recovery');
     must($work('null://null'), 'the second worker ends');

@@ -13,14 +13,14 @@ pcntl
 <?php
 require __DIR__ . '/../lib/backends.inc';
 
-/* A worker whose transport says what it does and waits for a line before it returns. */
+/* A worker whose transport says what it does, and waits for a line before it returns. */
 const SLOW = '$queue = new MailQueue($argv[3] === "native" ? $argv[1] : new PDO($argv[1]));
     $report = $queue->runWorker(function ($job) { echo "$job->reference\n"; $read = [STDIN]; $n = null;
         while (@stream_select($read, $n, $n, 20) === false) { $read = [STDIN]; } fgets(STDIN); }, log: "", lease: 600, maxWorkers: (int) $argv[2]);
     echo "$report->end sent $report->sent released $report->released\n";';
 on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $queue = $backend->queue();
-    $start = fn(int $places = 1): Other => new Other(SLOW, $backend->dsn, "$places", $backend->name);
+    $start = fn(int $slots = 1): Other => new Other(SLOW, $backend->dsn, "$slots", $backend->name);
     $show = function () use ($queue): void {
         foreach ($queue->jobs() as $job) {
             echo "$job->reference {$job->status->name} $job->attempts uncertain $job->uncertain; ";
@@ -41,7 +41,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo 'second: ', $second->end()[0];
     $show();
     $third = $start(2);
-    echo 'third, with two places: ', $third->end()[0];
+    echo 'third, with two slots: ', $third->end()[0];
     $first->tell('go');
     echo 'first sends ', $first->line(), "\n";
     $first->tell('go');
@@ -64,7 +64,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo $worker->line(), "\n";
     posix_kill($worker->pid(), SIGKILL);
     $worker->end();
-    wait_until(fn() => $queue->diagnostics()['workers'] === 0); // a server sees it a moment later
+    wait_until(fn() => $queue->diagnostics()['workers'] === 0); // a server notices it a moment later
     $show();
     $report = $queue->runWorker('null://null', log: '');
     echo "$report->end sent $report->sent recovered $report->recovered uncertain $report->uncertain\n";
@@ -76,7 +76,7 @@ first sends a
 here: locked claimed 0 at once
 second: locked sent 0 released 0
 a Sending 1 uncertain 0; b Sending 1 uncertain 0; workers 1
-third, with two places: empty sent 0 released 0
+third, with two slots: empty sent 0 released 0
 first sends b
 first: empty sent 2 released 0
 workers 0

@@ -1,5 +1,5 @@
 --TEST--
-runWorker() with null://: the report, limits, what is not due
+runWorker() with null://: the report, the limits, mail that is not due
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

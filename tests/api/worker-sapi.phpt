@@ -1,5 +1,5 @@
 --TEST--
-runWorker() is for the command line only; enqueue() is not
+runWorker() works on the command line only; enqueue() works everywhere
 --EXTENSIONS--
 mailqueue
 --FILE--

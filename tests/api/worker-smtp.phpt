@@ -1,5 +1,5 @@
 --TEST--
-runWorker() over SMTP: what arrives is what was enqueued, each recipient's reply is its own
+runWorker() over SMTP: mail arrives as it was enqueued, and each recipient has its own reply
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -39,7 +39,7 @@ function project(): string
     return $directory;
 }
 
-/** Whether the classes are found by Composer's autoloader alone. */
+/** Whether Composer's autoloader alone finds the classes. */
 function finds(string $directory, string ...$classes): string
 {
     $missing = [];

@@ -1,5 +1,5 @@
 --TEST--
-What the bridges share: the fields for the queue, lines that are too long, options, the package
+What the bridges share: the queue's fields, lines that are too long, options, the package
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-Laravel 9: the mailer "mailqueue" delivers what the mailer "smtp" sends, and uses what the application has
+Laravel 9: the mailer "mailqueue" delivers what the mailer "smtp" sends, with the application's services
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

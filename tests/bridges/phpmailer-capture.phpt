@@ -22,7 +22,7 @@ require __DIR__ . '/bridge.inc';
 
 // Seen to fail with mq_signed_kinds() returning all kinds (refused) or none (accepted, broken).
 
-/** What python3-dkim says of a message that the key `$public` signed. */
+/** The verdict of python3-dkim on a message that the key `$public` signed. */
 function verified(string $message, string $public): string
 {
     $code = 'import dkim, sys
@@ -87,7 +87,7 @@ check('the signature names Date and no Bcc', str_contains($names[1] ?? '', 'Date
 echo verified($job->message, $public), "\n";
 echo 'with a letter changed: ', verified(str_replace('end', 'And', $job->message), $public), "\n";
 
-// By hand, since PHPMailer never signs Bcc.
+// Written by hand, because PHPMailer never signs Bcc.
 $signed = str_replace('h=', 'h=Bcc:', $signature[0]);
 $forged = "Bcc: hidden@example.net\r\n" . str_replace($signature[0], $signed, $job->message);
 echo \thrown(fn() => $queue->enqueue($forged)), "\n";

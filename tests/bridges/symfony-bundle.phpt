@@ -21,7 +21,7 @@ namespace MailQueueTest;
 require __DIR__ . '/bridge.inc';
 require '/usr/share/php/Symfony/Bundle/FrameworkBundle/autoload.php';
 require '/usr/share/php/Symfony/Component/Mailer/autoload.php';
-// Symfony 6 asks Composer what there is; an application has this class from its vendor/.
+// Symfony 6 asks Composer which packages exist; an application has this class in its vendor/.
 class_exists(\Composer\InstalledVersions::class) || @include '/usr/share/php/Composer/InstalledVersions.php';
 require __DIR__ . '/psr.inc';
 

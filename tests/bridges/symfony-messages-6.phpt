@@ -1,5 +1,5 @@
 --TEST--
-Symfony Mime 6: its messages given to MailQueue itself go where Symfony Mailer would send them
+Symfony Mime 6: messages passed to MailQueue directly go where Symfony Mailer would send them
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-Symfony Mime 7: its messages given to MailQueue itself go where Symfony Mailer would send them
+Symfony Mime 7: messages passed to MailQueue directly go where Symfony Mailer would send them
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-Symfony Mime of Debian: its messages given to MailQueue itself go where Symfony Mailer would send them
+Symfony Mime of Debian: messages passed to MailQueue directly go where Symfony Mailer would send them
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-WordPress: wp_mail() queues what it would have sent, with its filters and actions
+WordPress: wp_mail() enqueues the mail, with its filters and actions
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

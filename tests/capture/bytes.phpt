@@ -21,7 +21,7 @@ $calls = [
     'to: several' => ['mail', ["ann@example.net, \"Bob, B.\" <bob@example.net>,\r\n carl@example.net", 'x', 'y', FROM]],
     'to: none, but Bcc' => ['mail', ['', 'x', 'y', FROM . "\r\nBcc: ann@example.net,\r\n bob@example.net"]],
     'encoded words' => ['mail', ['=?UTF-8?B?w4RubmU=?= <ann@example.net>', '=?UTF-8?Q?Gr=C3=BC=C3=9Fe?=', 'y', FROM]],
-    'UTF-8 in the text' => ['mail', [TO, 'x', "Schöne Grüße\n", FROM]], // in headers: mend.phpt
+    'UTF-8 in the text' => ['mail', [TO, 'x', "Schöne Grüße\n", FROM]], // in headers: message/repair.phpt
     'long lines' => ['mail', [TO, str_repeat('long subject ', 40), str_repeat('x', 998) . "\n" . str_repeat('y', 998), FROM]],
     'dots' => ['mail', [TO, 'x', ".\n..\n.x\r\n.\r\n", FROM]],
     'named arguments' => ['mail', ['to' => TO, 'subject' => 's', 'message' => 'm', 'additional_headers' => ['From' => 'a@example.org']]],
@@ -66,7 +66,7 @@ foreach (["a\r\n b", "a\r\n\tb \r\n  \t c", "a\r\nb", "a\r\n", "a\n b", "a\r b",
         $calls["fold $i in the headers"] = ['mail', [TO, 'x', 'y', FROM . "\r\nX-A: $text\r\nX-B: c"]];
     }
 }
-// What PHP refuses.
+// Arguments that PHP refuses.
 foreach (["X-A: b\r\n\r\nX-C: d", "X-A: b\n\nX-C: d", "X-A: b\n\rX-C: d", "X-A: b\r\rX-C: d", "\r\nX-A: b", " X-A: b", ': b', "X-A: b\r\n\n\r\nc"] as $i => $headers) {
     $calls["refused headers $i"] = ['mail', [TO, 'x', 'y', $headers]];
 }
@@ -88,7 +88,7 @@ foreach ($wrong as $i => $arguments) {
 echo count($calls), " calls\n";
 compare($calls);
 echo "with mail.add_x_header and mail.mixed_lf_and_crlf\n";
-// With a line of its own before them, PHP does not look how the headers begin; the queue does.
+// With a line of its own before them, PHP does not check how the headers begin; the queue does.
 unset($calls['refused headers 6']);
 $calls = array_filter($calls, fn($name) => !str_ends_with($name, 'begins the headers'), ARRAY_FILTER_USE_KEY);
 compare($calls, ['mail.add_x_header' => 1, 'mail.mixed_lf_and_crlf' => 1]);

@@ -1,5 +1,5 @@
 --TEST--
-mail() is captured however it is called, where the ini says so, and nowhere else
+mail() is captured however it is called, where php.ini says so, and nowhere else
 --EXTENSIONS--
 mailqueue
 mbstring
@@ -66,7 +66,7 @@ run('captured', []);
 $script = temp_directory() . '/script.php';
 file_put_contents($script, '<?php ' . CAPTURED);
 foreach (['plain' => 0, 'with the optimizer' => 1] as $title => $level) {
-    // Where there is opcache, else the same once more.
+    // With opcache if it exists, otherwise the same again.
     $opcache = is_file(ini_get('extension_dir') . '/opcache.so')
         ? ['zend_extension' => 'opcache', 'opcache.enable_cli' => 1, 'opcache.file_update_protection' => 0,
             'opcache.optimization_level' => $level ? '0x7FFEBFFF' : 0,
@@ -100,7 +100,7 @@ echo "\n";
 run('error_log()', [], 'var_dump(error_log("text", 1, "a@example.net", "From: b@example.org"));
     echo MailQueue::default()->stats()->pending, " queued\n";');
 
-/* What the worker itself sends by mail() must not come back to it. */
+/* Mail that the worker itself sends by mail() must not come back to it. */
 run('by the worker', [], '$mail = ["a@example.net", "x", "y", "From: b@example.org"];
     mail(...$mail);
     $report = MailQueue::default()->runWorker(function () use ($mail): void {
@@ -113,9 +113,9 @@ run('by the worker', [], '$mail = ["a@example.net", "x", "y", "From: b@example.o
     echo json_encode(mail(...$mail)), ", ", MailQueue::default()->stats()->pending, " queued\n";');
 
 echo "\n";
-/* mbstring is loaded before mailqueue above; here behind it. */
+/* Above, mbstring is loaded before mailqueue; here after it. */
 $extension = getenv('MAILQUEUE_SO') ?: 'mailqueue';
-foreach (['mbstring behind it' => ['mbstring'], 'no mbstring' => []] as $title => $names) {
+foreach (['mbstring after it' => ['mbstring'], 'no mbstring' => []] as $title => $names) {
     $command = [PHP_BINARY, '-n', '-d', "extension=$extension", '-d', 'mailqueue.capture_mail=1',
         '-d', 'mailqueue.database=' . database()];
     foreach ($names as $name) {
@@ -177,7 +177,7 @@ sent by sendmail
 true, 0 queued
 true, 1 queued
 
-mbstring behind it: bool(true)
+mbstring after it: bool(true)
 bool(true)
 2 queued
 no mbstring: bool(true)

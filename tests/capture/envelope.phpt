@@ -1,5 +1,5 @@
 --TEST--
-mail(), captured: the envelope is that of sendmail -t -i with the fifth argument behind it
+mail(), captured: the envelope is that of sendmail -t -i followed by the fifth argument
 --EXTENSIONS--
 mailqueue
 mbstring
@@ -14,7 +14,7 @@ require __DIR__ . '/capture.inc';
 const TO = 'ann@example.net';
 const FROM = 'From: Club <club@example.org>';
 
-/** Sender and recipients of the envelope, a From that was added, or what was said. */
+/** The envelope's sender and recipients, the From that was added, or the error. */
 function envelopes(array $calls, array $settings = []): void
 {
     $calls = array_map(fn($arguments) => ['mail', [TO, 'x', 'y', ...$arguments]], $calls);
@@ -23,7 +23,7 @@ function envelopes(array $calls, array $settings = []): void
         $queued = $result['queued'];
         echo "$name: ";
         if ($queued === null) {
-            // What is wrong with an address is said elsewhere, and tested there: its place is enough.
+            // Other tests check the error's text: here the field is enough.
             $said = preg_replace('/(was not queued[^:]*: [\w-]+): .*/', '$1', implode(' ', $result['said']));
             echo json_encode($result['result']), " $said\n";
             continue;
@@ -33,7 +33,7 @@ function envelopes(array $calls, array $settings = []): void
         if (!str_contains($headers, FROM)) {
             $text .= ' ' . implode(' ', preg_grep('/^(From|Sender):/', explode("\r\n", $headers)));
         }
-        // The user's name in full is what passwd(5) or the environment says.
+        // The user's full name comes from passwd(5) or the environment.
         $text = preg_replace('/From: (?!"A|=\?)[^<]*</', 'From: <', str_replace($local, 'USER@', $text));
         echo preg_replace('/(?<=USER@|www@)[\w.-]+/', 'HOST', $text), "\n";
     }
@@ -53,7 +53,7 @@ envelopes([
     'From: two' => ['From: a@example.org, b@example.org'],
     'From: a bad one, Sender' => ["From: Our Club\r\nSender: s@example.org"],
     'old syntax' => ["From : a@example.org\r\nCc\t: c@example.net\r\nBcc  : b@example.net"],
-    'Bcc behind the headers' => [FROM . "\r\nThis is no header\r\nBcc: b@example.net"],
+    'Bcc after the headers' => [FROM . "\r\nThis is no header\r\nBcc: b@example.net"],
 ]);
 echo "\n";
 foreach ([
@@ -76,10 +76,10 @@ envelopes([
     'beside Resent-From alone' => [FROM . "\r\nResent-From: r@example.org", 'more@example.net'],
     'a signed message' => [FROM . "\r\nDKIM-Signature: v=1; h=from\r\nCc: a@example.net", 'more@example.net'],
     'a signed Bcc' => [FROM . "\r\nDKIM-Signature: v=1; h=from:bcc", 'more@example.net ann@example.net'],
-    'behind a trace field' => ["Received: x\r\n" . FROM . "\r\nResent-To: r@example.org", 'more@example.net'],
+    'after a trace field' => ["Received: x\r\n" . FROM . "\r\nResent-To: r@example.org", 'more@example.net'],
     'a blank before the colon' => [FROM . "\r\nResent-To : r@example.org", 'more@example.net'],
-    'behind a CR' => [FROM . "\r\nX: y\rResent-To: r@example.org", 'more@example.net'],
-    'behind what is text' => [FROM . "\r\nnocolon\r\nResent-To: r@example.org", 'more@example.net'],
+    'after a CR' => [FROM . "\r\nX: y\rResent-To: r@example.org", 'more@example.net'],
+    'after a line of text' => [FROM . "\r\nnocolon\r\nResent-To: r@example.org", 'more@example.net'],
     'two blocks' => [FROM . "\r\nResent-From: a@example.org\r\nResent-Bcc: r@example.org\r\nResent-From: b@example.org\r\nResent-Bcc: s@example.org",
         'more@example.net'],
     'a user of this host, signed' => ["From: root\r\nDKIM-Signature: v=1; h=from:to\r\nCc: root", ''],
@@ -113,7 +113,7 @@ From: no address: <USER@HOST> ann@example.net From: Our Club
 From: two: <a@example.org> ann@example.net From: a@example.org, b@example.org
 From: a bad one, Sender: <s@example.org> ann@example.net From: Our Club Sender: s@example.org
 old syntax: <a@example.org> ann@example.net c@example.net b@example.net From: a@example.org
-Bcc behind the headers: <club@example.org> ann@example.net
+Bcc after the headers: <club@example.org> ann@example.net
 
 "-fbounce@example.org": <bounce@example.org> ann@example.net
 "-f bounce@example.org": <bounce@example.org> ann@example.net
@@ -167,10 +167,10 @@ beside Resent-To: <r@example.org> s@example.net more@example.net
 beside Resent-From alone: <r@example.org> ann@example.net more@example.net
 a signed message: <club@example.org> ann@example.net a@example.net more@example.net
 a signed Bcc: <club@example.org> ann@example.net more@example.net
-behind a trace field: <club@example.org> r@example.org more@example.net
+after a trace field: <club@example.org> r@example.org more@example.net
 a blank before the colon: <club@example.org> r@example.org more@example.net
-behind a CR: <club@example.org> r@example.org more@example.net
-behind what is text: <club@example.org> ann@example.net more@example.net
+after a CR: <club@example.org> r@example.org more@example.net
+after a line of text: <club@example.org> ann@example.net more@example.net
 two blocks: <a@example.org> r@example.org more@example.net
 a user of this host, signed: <USER@HOST> ann@example.net USER@HOST From: root
 

@@ -1,5 +1,5 @@
 --TEST--
-mail(), captured, that cannot be queued: a warning and false, or PHP's own mail() after all
+mail(), captured, cannot enqueue: a warning and false, or PHP's own mail() instead
 --EXTENSIONS--
 mailqueue
 mbstring
@@ -23,7 +23,7 @@ function show(string $title, array $calls, array $settings = [], string ...$hidd
         foreach ($results as $name => $result) {
             $what = array_keys(array_filter(['queued' => $result['queued'], 'sent' => $result['sent']]));
             $said = implode(' | ', $result['said']);
-            // What is wrong with a message is said elsewhere, and tested there: its field is enough.
+            // Other tests check the error's text: here the field is enough.
             $said = $title === 'messages' ? preg_replace('/(was not queued[^:]*: [\\w-]+): .*?(?= \\| |$)/', '$1', $said) : $said;
             $said = preg_replace(['~/[\w/.-]*mailqueue-[\w.-]+~', '/waited \d+/', '/process \d+/'],
                 ['DIR', 'waited N', 'process N'], $said);
@@ -40,7 +40,7 @@ $mail = ['mail', [TO, 'x', 'y', FROM]];
 show('messages', [
     'good' => $mail,
     'too large' => ['mail', [TO, 'x', str_repeat("0123456789\n", 200), FROM]],
-    'too large when mended' => ['mail', [TO, 'x', str_repeat('ö', 520), FROM]],
+    'too large when repaired' => ['mail', [TO, 'x', str_repeat('ö', 520), FROM]],
     'no recipient' => ['mail', ['', 'x', 'y', FROM]],
     'bad recipient' => ['mail', ['a@example.net, b@@example.net', 'x', 'y', FROM]],
     'bad Bcc' => ['mail', [TO, 'x', 'y', FROM . "\r\nBcc: -oQ/tmp@example.net"]],
@@ -69,13 +69,14 @@ $lock->exec('ROLLBACK');
 
 echo "another word\n", output_of('var_dump(ini_get("mailqueue.capture_failure"));', ['mailqueue.capture_failure' => 'ignore']);
 
-/* An error handler that throws: the application's own doing. */
+/* An error handler that throws: that is the application's decision. */
 $code = 'set_error_handler(function ($level, $text) { throw new ErrorException($text, 0, $level); });
     try { mail("a@@example.net", "x", "y"); } catch (ErrorException $e) { echo get_class($e), ": ", $e->getMessage(), "\n"; }
     mail("a@example.net", "x", "y", "From: b@example.org");
     echo MailQueue::default()->stats()->pending, " queued\n";';
 echo output_of($code, ['mailqueue.capture_mail' => 1, 'mailqueue.database' => database()]);
-// With "send" it comes before the mail leaves: who tries again sends it once.
+// With "send" the warning comes before the mail leaves, so a caller that tries again sends it
+// once.
 $settings = ['mailqueue.capture_mail' => 1, 'mailqueue.capture_failure' => 'send', 'mailqueue.database' => database(), 'sendmail_path' => keeper($directory)];
 echo output_of($code, $settings), is_file("$directory/message") ? "sent all the same\n" : "not sent\n";
 ?>
@@ -83,7 +84,7 @@ echo output_of($code, $settings), is_file("$directory/message") ? "sent all the 
 messages
   fail, good: true queued
   fail, too large: false nothing 2 mail(): The mail was not queued: message
-  fail, too large when mended: false nothing 2 mail(): The mail was not queued: message
+  fail, too large when repaired: false nothing 2 mail(): The mail was not queued: message
   fail, no recipient: false nothing 2 mail(): The mail was not queued: recipients
   fail, bad recipient: false nothing 2 mail(): The mail was not queued: To
   fail, bad Bcc: false nothing 2 mail(): The mail was not queued: Bcc
@@ -93,7 +94,7 @@ messages
   fail, malformed: false nothing 2 mail(): Multiple or malformed newlines found in additional_header
   send, good: true queued
   send, too large: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: message
-  send, too large when mended: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: message
+  send, too large when repaired: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: message
   send, no recipient: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: recipients
   send, bad recipient: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: To
   send, bad Bcc: true sent 8 mail(): The mail was not queued but is handed to sendmail_path: Bcc

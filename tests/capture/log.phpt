@@ -35,7 +35,7 @@ foreach (['fail', 'send'] as $policy) {
     echo "$policy: ", $ours === $php ? "the same\n" : $ours;
 }
 
-/* A log that cannot be written is no reason not to send, and says so. */
+/* A log that cannot be written does not prevent sending, and is reported. */
 foreach ([false, true] as $captured) {
     $result = called(['plain' => $calls['plain']], $captured, ['mail.log' => '/nowhere/mail.log'])['plain'];
     $said = str_replace('mail(/nowhere/mail.log)', 'mail()', $result['said']); // before PHP 8.6

@@ -1,5 +1,5 @@
 --TEST--
-mb_send_mail(), captured: the same results and bytes as mbstring's own, but for what that reads wrongly
+mb_send_mail(), captured: the same results and bytes as mbstring's own, except where mbstring misreads its arguments
 --EXTENSIONS--
 mailqueue
 mbstring
@@ -9,7 +9,7 @@ pdo_sqlite
 require __DIR__ . '/capture.inc';
 
 // Seen to fail with each of: another indent of the subject, base64 without line ends, bytes over 127
-// in what says 7bit, a charset of a second parameter or behind a fold not found.
+// in what says 7bit, a charset of a second parameter or after a fold not found.
 
 const TO = 'ann@example.net';
 const FROM = 'From: Club <club@example.org>';
@@ -41,7 +41,7 @@ foreach (LANGUAGES as $language) {
         $calls["$language, $name"] = ['mb_send_mail', [TO, $subject, $text, FROM], 'language' => $language];
     }
 }
-foreach (['neutral', 'uni'] as $language) { // which can say everything
+foreach (['neutral', 'uni'] as $language) { // which can encode every character
     foreach ([0x25A1, 'none', 'long', 'entity'] as $substitute) {
         $calls["$language, substitute $substitute"] =
             ['mb_send_mail', [TO, '☃ and 日本', '☃ and ü 日本 🎉'], 'language' => $language, 'substitute' => $substitute];
@@ -62,7 +62,7 @@ $types = ['text/plain', 'text/plain; charset=ISO-8859-1', 'text/plain;charset="I
     'text/plain; charset="utf-8"; x=y', 'text/plain; charset=', 'text/plain;', 'text/plain; ', 'text/plain; charset',
     'text/html; charset=ISO-2022-JP', 'text/plain; charset=Shift_JIS', 'text/plain; charset=US-ASCII', null];
 $transfers = [null, 'base64', 'BASE64', '7bit', '8bit', 'binary', 'quoted-printable', 'x', "7\r\n bit"];
-/** Header lines of these fields. */
+/** The lines of these header fields. */
 $lines = function (?string $type, ?string $transfer, ?string $version): string {
     $fields = ['Content-Type' => $type, 'MIME-Version' => $version, 'content-transfer-encoding' => $transfer];
     $lines = [FROM];
@@ -108,7 +108,7 @@ $calls = array_filter($calls, fn($name) => preg_match('/^(neutral|German|Japanes
 compare($calls, ['mail.add_x_header' => 1, 'mail.mixed_lf_and_crlf' => 1]);
 
 echo "-- better than mbstring's\n";
-/** What a recipient reads. */
+/** The mail as a recipient reads it. */
 $read = function (?array $queued): string {
     if ($queued === null) {
         return 'nothing';

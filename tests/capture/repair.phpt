@@ -1,5 +1,5 @@
 --TEST--
-mail(), captured: a Latin-1 subject, raw UTF-8 and an HTML line of 5,000 octets reach a server without SMTPUTF8, readable
+mail(), captured: a Latin-1 subject, raw UTF-8 and an HTML line of 5,000 octets arrive readable at a server without SMTPUTF8
 --EXTENSIONS--
 mailqueue
 mbstring
@@ -11,7 +11,7 @@ pdo_sqlite
 require __DIR__ . '/capture.inc';
 require __DIR__ . '/../lib/smtp.inc';
 
-// Seen to fail with mq_message_normalize() in place of mq_mend_accept().
+// Seen to fail with mq_message_normalize() in place of mq_repair_accept().
 
 $html = '<p>' . str_repeat('Grüße an alle, ', 300) . '</p>';
 $type = "From: \"Müller, Jörg\" <club@example.org>\r\nMIME-Version: 1.0\r\nContent-Type: text/html; charset=";

@@ -1,5 +1,5 @@
 --TEST--
-The connection of captured mails ends with the request, and withstands forks and a replaced database
+The connection for captured mails ends with the request, and survives forks and a replaced database
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -15,7 +15,7 @@ require __DIR__ . '/capture.inc';
 // the begin of a request.
 
 $path = database();
-new MailQueue($path, journal: 'truncate'); // so that one file is all of it
+new MailQueue($path, journal: 'truncate'); // so that the whole queue is in one file
 $script = dirname($path) . '/index.php';
 file_put_contents($script, '<?php
     function one(): string { return json_encode(mail("a@example.net", "x", "y", "From: b@example.org")); }

@@ -1,5 +1,5 @@
 --TEST--
-mail(), captured, stores what it stores with sendmail_path to mailqueue sendmail
+mail(), captured, stores the same as through sendmail_path = mailqueue sendmail
 --EXTENSIONS--
 mailqueue
 mbstring
@@ -10,7 +10,7 @@ posix
 require __DIR__ . '/capture.inc';
 
 // Seen to fail with: no domain for users of this host, From at another place, a blank before the
-// colon kept, lines behind one that is not a field taken for headers.
+// colon kept, lines after one that is not a field taken for headers.
 
 const TO = 'ann@example.net';
 const FROM = 'From: Club <club@example.org>';

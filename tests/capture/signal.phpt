@@ -15,7 +15,7 @@ $server = new MailQueueTest\PostgreSQL();
 $dsn = $server->dsn();
 $root = $server->connect();
 $settings = ['mailqueue.capture_mail' => 1, 'mailqueue.database' => $dsn];
-putenv('ASAN_OPTIONS=' . getenv('ASAN_OPTIONS') . ':detect_leaks=0'); // of children that were forked
+putenv('ASAN_OPTIONS=' . getenv('ASAN_OPTIONS') . ':detect_leaks=0'); // of forked children
 putenv('XDG_STATE_HOME=' . temp_directory());
 (new MailQueue($dsn))->migrate();
 

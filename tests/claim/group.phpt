@@ -1,5 +1,5 @@
 --TEST--
-Outcomes of many kinds that one transaction settles: each row, body, event and token as if it were alone
+One transaction settles outcomes of many kinds: each row, body, event and token as if it were alone
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -44,7 +44,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo "with a limit, by session:\n";
     $other->exec('DELETE FROM mail_queue');
     $other->exec('DELETE FROM mail_body');
-    $queue->setConfig('mailMaxPerHour', 100); // slow: a second's refill is no token
+    $queue->setConfig('mailMaxPerHour', 100); // slow, so that a second's refill is less than a token
     $queue->setConfig('mailBurst', 100);
     for ($i = 0; $i < 30; $i++) {
         $queue->enqueue(mail_fields(), ...($i % 3 ? [] : $two));

@@ -29,14 +29,14 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     }, fn() => ['from' => 'a@example.org', 'to' => 'b@example.net', 'subject' => 'x', 'text' => 'composed'], maxBytes: 4 * MIB, log: '');
     echo "$report->sent sent, $good as they were stored\n";
 
-    /* What goes away while it waits for memory: the row, or its message alone. */
+    /* Things that disappear while a job waits for memory: the row, or only its message. */
     array_map(fn(int $n) => $store($n, MIB), range(0, 5));
     $other = $backend->pdo([PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
     $sent = [];
     $report = $queue->runWorker(function (MailQueue\Job $job) use (&$sent, $other): void {
         $sent[] = $job->reference;
         if ($job->reference !== 'r1') {
-            return; /* the others are claimed when it is known how large they are */
+            return; /* the others are claimed once their sizes are known */
         }
         $other->exec("DELETE FROM mail_queue WHERE reference IN ('r2', 'r3')");
         $other->exec("DELETE FROM mail_body WHERE id = (SELECT id FROM mail_queue WHERE reference = 'r4')");
@@ -45,7 +45,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
         $queue->jobs()[0]->lastError, "\n";
     $other->exec('DELETE FROM mail_queue');
 
-    /* claim(): what does not fit goes back as it was. */
+    /* claim(): jobs that do not fit go back unchanged. */
     array_map(fn(int $n) => $store($n, 8 * MIB - 1000), range(0, 9));
     $jobs = $queue->claim(100);
     $sizes = array_map(fn(MailQueue\Job $job): int => strlen($job->message), $jobs);

@@ -1,5 +1,5 @@
 --TEST--
-The strict limit's ledger while a clock is behind: what lies up to 3,601 s ahead stays and counts
+The strict limit's ledger when a clock runs slow: entries up to 3,601 s in the future stay and count
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -12,7 +12,8 @@ posix
 <?php
 require __DIR__ . '/../lib/backends.inc';
 
-// Time moves by what is stored: a clock that is an hour behind sees it an hour ahead.
+// Stored times are shifted instead of the clock: for a clock that is an hour slow, they are an
+// hour ahead.
 on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $queue = $backend->queue();
     foreach (['mailMaxPerHour' => 5, 'mailBurst' => 5, 'mailRateMode' => 'strict'] as $key => $value) {
@@ -43,7 +44,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $work('an hour later');
     $pdo->exec('DELETE FROM mail_spent WHERE at < ' . (time() - 3000));
     $shift(86400);
-    $work('a day behind'); // as of now; and once more when its time has come
+    $work('a day behind'); // counts from now; and once more when its own time has come
     $counts = array_column($ledger(), 1);
     echo json_encode([array_sum(array_filter($counts, fn($n) => $n > 0)), array_sum(array_filter($counts, fn($n) => $n < 0))]), "\n";
 });

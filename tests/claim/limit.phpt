@@ -1,5 +1,5 @@
 --TEST--
-claim() and takeTokens() within the hourly limit: what a job's recipients cost and give back
+claim() and takeTokens() within the hourly limit: the tokens that a job's recipients use and give back
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

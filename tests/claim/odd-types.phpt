@@ -1,5 +1,5 @@
 --TEST--
-SQLite: a row whose expires_at is no whole number does not expire, and its mail is sent
+SQLite: a row whose expires_at is not a whole number never expires
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-claim() and recoverStuckSending() read what a worker that was killed has recorded
+claim() and recoverStuckSending() read the intent record of a worker that was killed
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -12,8 +12,8 @@ posix
 <?php
 require __DIR__ . '/../lib/backends.inc';
 
-/* The first mail is accepted, the worker dies in the second, before either is settled; the third
-   is only claimed. */
+/* The first mail is accepted, and the worker dies in the second, before either is settled; the
+ * third is only claimed. */
 const DYING = '$handed = 0;
     $open()->runWorker(function () use (&$handed) {
         if (++$handed === 2) { posix_kill(getmypid(), SIGKILL); }

@@ -1,5 +1,5 @@
 --TEST--
-The test redirect: a claimed job goes where the redirect says, its row keeps the recipients
+The test redirect: a claimed job goes to the redirect's address, its row keeps the recipients
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

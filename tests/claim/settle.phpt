@@ -1,5 +1,5 @@
 --TEST--
-claim() and its four ends: complete(), fail(), release(), renew()
+claim() and the ways to settle its jobs: complete(), fail(), release(), renew()
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-Servers: who waits for the limit's row goes by the time when he has it
+Servers: a claim that waited for the limit's row uses the time at which it got the lock
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -25,7 +25,7 @@ on_backends(['pgsql', 'mysql'], function (Backend $backend): void {
     $pid = pcntl_fork();
     if ($pid === 0) {
         (new MailQueue(new PDO($backend->dsn)))->takeTokens(0); // waits for the row
-        posix_kill(getmypid(), SIGKILL); // the parent's connections stay as they are
+        posix_kill(getmypid(), SIGKILL); // the child must not use the parent's connections
     }
     sleep(3);
     $taken += $first->takeTokens(1000);

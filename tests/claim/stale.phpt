@@ -1,5 +1,5 @@
 --TEST--
-A claim whose lease was lost settles nothing, even if another claim holds the job
+A claim that lost its lease settles nothing, even if another claim holds the job
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -31,10 +31,10 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo 'fail: ', var_export($a->fail($first, 'x'), true), "\n";
     echo $a->job($id)->status->name, ' ', $a->job($id)->lockedBy === $second->lockedBy ? 'held by the second' : 'not held', "\n";
 
-    /* The token decides, not the object that asks. */
+    /* The token decides, not the calling object. */
     echo 'through the other object: ', var_export($a->complete($second), true), ' ', var_export($a->job($id), true), "\n";
 
-    /* A job that was settled settles nothing more, though its row is at the same attempt again. */
+    /* A settled job settles nothing more, even if its row has the same attempt number again. */
     $again = $a->enqueue(mail_fields());
     [$one] = $a->claim();
     $a->release($one);

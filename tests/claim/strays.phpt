@@ -1,5 +1,5 @@
 --TEST--
-Rows whose status another program or a newer version wrote: named, left alone, and in nobody's way
+Rows with a status from another program or a newer version: named, left alone, no obstacle to other mail
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

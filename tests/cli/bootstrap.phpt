@@ -1,5 +1,5 @@
 --TEST--
-work --bootstrap: only an absolute, regular, readable .php file of root's or the user's without syntax errors, else exit 78
+work --bootstrap takes an absolute path of a regular, readable .php file that root or the user owns, without syntax errors; otherwise it exits with 78
 --EXTENSIONS--
 mailqueue
 pdo
@@ -17,7 +17,8 @@ function file_with(string $name, string $code, int $mode = 0644): string
     chmod("$dir/$name", $mode);
     return "$dir/$name";
 }
-/* Writable for another group than the owner's private one; only root can give it to one. */
+/* Writable for a group other than the owner's private one; only root can give a file to such a
+ * group. */
 function for_group(string $path): string
 {
     chmod($path, fileperms($path) | 0020);
@@ -53,7 +54,7 @@ $cases = [
     file_with('fails.php', "<?php\n\nno_such_function();"),
     file_with('busy.php', '<?php $e = new PDOException("database is locked"); $e->errorInfo = ["HY000", 5, ""]; throw $e;'),
 ];
-// PHP itself forgets memory where it meets a function twice: LeakSanitizer is not to mind.
+// PHP itself leaks memory when a function is declared twice: LeakSanitizer must ignore that.
 $unminding = ['ASAN_OPTIONS' => getenv('ASAN_OPTIONS') . ':detect_leaks=0'];
 foreach ($cases as $case) {
     [$code, $output, $errors] = cli(['work', '--bootstrap', $case], str_ends_with($case, 'twice.php') ? $unminding : []);
@@ -104,7 +105,7 @@ echo "and the good ones:\n";
 show(cli(['work', '--bootstrap', $good]), $dir);
 show(cli(['work', '--bootstrap', "$dir/goodlink.php"]), $dir);
 
-/* Only root can make files of others. The user games has a group of that name for itself. */
+/* Only root can create files that others own. The user games has a private group of that name. */
 require dirname(__DIR__, 2) . '/cli/FileAccess.php';
 $cases = [['games', 'games', 0664, '', false], ['games', 'games', 0666, '', true], ['games', 'users', 0664, '', true],
     ['root', 'root', 0664, '', true], ['games', 'games', 0644, 'setfacl -m u:1:rw', true]];

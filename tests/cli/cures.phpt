@@ -1,5 +1,5 @@
 --TEST--
-mailqueue doctor: each command that it prints as a cure, typed as it is printed, is one
+mailqueue doctor: each command that it prints as a cure works as printed
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -13,7 +13,7 @@ foreach (['sqlite3', 'openssl'] as $program) {
 <?php
 require __DIR__ . '/../lib/cli.inc';
 
-$dir = temp_directory() . "/it's here"; // what a shell has to be told
+$dir = temp_directory() . "/it's here"; // characters that a shell would interpret
 mkdir($dir);
 $app = "$dir/app.sqlite";
 $environment = ['MAILQUEUE_TRANSPORT' => 'null://null'];
@@ -24,7 +24,9 @@ $doctor = static function (array $more = []) use ($app, &$environment): array {
     return array_column($faults, null, 'what');
 };
 $hidden = static fn(string $text): string => str_replace([$dir, escapeshellarg($app), escapeshellarg(dirname($app))], ['%', "'APP'", '%'], $text);
-/** Each fault with a command: the command, and whether the fault is gone then. */
+/**
+ * Each fault that has a command as its cure: the command, and whether the fault is gone afterwards.
+ */
 $cure = static function (string $what, array $more = []) use ($doctor, $hidden, &$environment, $dir): void {
     echo "-- $what\n";
     foreach ($doctor($more) as $fault) {
@@ -120,12 +122,12 @@ show(cli(['config', '--unset', 'mailQueueMovedTo', '--database', $app]));
 $cure('unset');
 
 echo "-- a corrupt file\n";
-(new PDO("sqlite:$app"))->exec('PRAGMA wal_checkpoint(TRUNCATE)'); // else sound pages may be read from the WAL
+(new PDO("sqlite:$app"))->exec('PRAGMA wal_checkpoint(TRUNCATE)'); // otherwise sound pages may be read from the WAL
 $bytes = file_get_contents($app);
 file_put_contents($app, substr($bytes, 0, 8192) . str_repeat("\xff", 100) . substr($bytes, 8292));
 foreach ($doctor() as $what => $fault) {
     if (preg_match('/  (sqlite3 .* recovered.sqlite)  /', $fault['cure'], $match)) {
-        typed($match[1], [], $dir); // SQLite 3.46's .recover ends with 1, as it has met the corrupt page
+        typed($match[1], [], $dir); // SQLite 3.46's .recover exits with 1, because it has met the corrupt page
         echo (new PDO("sqlite:$dir/recovered.sqlite"))->query('PRAGMA integrity_check')->fetchColumn(), "\n";
     }
 }
@@ -151,11 +153,11 @@ The relay smtp://mail.example.org:25 is paused until TIME: 451 4.3.0 later $ mai
 -- the other test mode
 Test mode: mail of the types a, b goes to @schumbi.de, not to its recipients (config key mailRedirectToSchumbi). $ mailqueue config mailRedirectToSchumbi 0 --database 'APP'
 -- settings that cannot be read
-config key mailMaxPerHour cannot be read: "lots"; allowed is 0 … 1000000000. Nothing is sent until it is corrected (`mailqueue config mailMaxPerHour VALUE`, or `mailqueue config --unset mailMaxPerHour`) $ mailqueue config --unset mailMaxPerHour --database 'APP'
+config key mailMaxPerHour cannot be read: "lots"; allowed values: 0 … 1000000000. Nothing is sent until it is corrected (`mailqueue config mailMaxPerHour VALUE`, or `mailqueue config --unset mailMaxPerHour`) $ mailqueue config --unset mailMaxPerHour --database 'APP'
 -- the next one
-config key mailRedirectTo cannot be read: "x"; allowed is address | @domain. Nothing is sent until it is corrected (`mailqueue config mailRedirectTo VALUE`, or `mailqueue config --unset mailRedirectTo`) $ mailqueue config --unset mailRedirectTo --database 'APP'
+config key mailRedirectTo cannot be read: "x"; allowed values: address | @domain. Nothing is sent until it is corrected (`mailqueue config mailRedirectTo VALUE`, or `mailqueue config --unset mailRedirectTo`) $ mailqueue config --unset mailRedirectTo --database 'APP'
 -- the last one
-config key mailRelayPause cannot be read: "{"; allowed is JSON object of strings. Nothing is sent until it is corrected (`mailqueue config mailRelayPause VALUE`, or `mailqueue config --unset mailRelayPause`) $ mailqueue config --unset mailRelayPause --database 'APP'
+config key mailRelayPause cannot be read: "{"; allowed values: JSON object of strings. Nothing is sent until it is corrected (`mailqueue config mailRelayPause VALUE`, or `mailqueue config --unset mailRelayPause`) $ mailqueue config --unset mailRelayPause --database 'APP'
 -- files
 DKIM key example.org:a names a file with mode 0604 $ chmod 600 ~/key.pem
 DKIM key example.org:b names a file that does not exist or cannot be reached $ umask 077; openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out ~/new.pem

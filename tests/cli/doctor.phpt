@@ -1,5 +1,5 @@
 --TEST--
-mailqueue doctor: what is sound, and each fault with its cure; a corrupt database is a finding, not the end
+mailqueue doctor: sound installations, and each fault with its cure; a corrupt database is reported like any other fault
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -11,7 +11,7 @@ $dir = temp_directory();
 $app = "$dir/app.sqlite";
 $run = static fn(string $path, array $environment = [], string ...$more): array
     => cli(['doctor', '--database', $path, '--json', ...$more], $environment + ['MAILQUEUE_TRANSPORT' => 'null://null']);
-/** What was found, one line each. */
+/** The findings, one per line. */
 $found = static function (array $run) use ($dir): string {
     $faults = array_filter(json_decode($run[1], true, 8, JSON_THROW_ON_ERROR), static fn(array $one): bool => !$one['ok']);
     $lines = array_map(static fn(array $one): string => "  $one[what] -- " . substr($one['cure'], 0, 40), $faults);
@@ -19,7 +19,7 @@ $found = static function (array $run) use ($dir): string {
 };
 
 echo 'not there: ', $found($run($app)), file_exists($app) ? "created!\n" : '';
-$queue = new MailQueue($app, journal: 'truncate'); // so that one file is all of it
+$queue = new MailQueue($app, journal: 'truncate'); // so that the whole queue is in one file
 echo 'no run yet: ', $found($run($app));
 $queue->enqueue(mail_fields(), reference: 'r1');
 echo 'mail waits: ', $found($run($app));
@@ -53,10 +53,10 @@ mkdir("$dir/served");
 symlink("$dir/served", "$dir/alias");
 echo str_replace($dir, '%', $roots($run($app, ['DOCUMENT_ROOT' => "$dir/alias", 'MAIL_QUEUE_LOG' => "$dir/served/a.log"]))), "\n";
 echo '"', $roots($run($app, ['DOCUMENT_ROOT' => "$dir/app"])), "\"\n";
-// Without one, where the command is run counts for nothing.
+// Without one, the current directory does not matter.
 echo '"', $roots($run($app, ['MAIL_QUEUE_LOG' => temp_home() . '/x.log'])), "\"\n";
 
-// Corrupt: no page of the tables is left, but the head says that it is a database.
+// Corrupt: no page of the tables is left, but the file header says that it is a database.
 $bytes = file_get_contents($app);
 file_put_contents("$dir/bad.sqlite", substr($bytes, 0, 8192) . random_bytes(strlen($bytes) - 8192));
 [$code, $text] = cli(['doctor', '--database', "$dir/bad.sqlite"]);

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue: files that cannot be used, a busy database and an unreachable relay have their exit codes
+mailqueue: exit codes for unusable files, a busy database and an unreachable relay
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -23,7 +23,7 @@ echo file_exists("$dir/typo.sqlite") ? "a mistyped path was created\n" : '';
 echo 'in memory: ', code(cli(['status', '--database', ':memory:']), '~memory~'), "\n";
 echo 'another DSN: ', code(cli(['status', '--database', 'postgres://localhost/x']), '~path of an SQLite file~'), "\n";
 
-// Permission is asked as somebody else: root may do anything.
+// Permissions are tested as another user, because root may do anything.
 $app = "$dir/app.sqlite";
 (new MailQueue($app))->enqueue(mail_fields());
 chmod($dir, 0755);

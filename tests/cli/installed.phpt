@@ -1,5 +1,5 @@
 --TEST--
-mailqueue where make install puts it: through links, by other names, from any directory; what surrounds it cannot hide its classes; without them it says so
+mailqueue after make install: through links, under other names, from any directory; no other class hides its own; it reports missing classes
 --EXTENSIONS--
 mailqueue
 pcntl
@@ -34,7 +34,7 @@ $run = static fn(array $words, string $input = '', array $environment = []): arr
 $show = static fn(array $run): string => "exit $run[0] " . trim(preg_replace('/^mailqueue \d.*/', 'VERSION', str_replace([realpath($dir), $dir], '%', $run[1] . $run[2]))) . "\n";
 
 echo "-- staged\n";
-/** Twice, as an update does, by a user whose files are private. */
+/** Installs twice, as an update does, as a user whose umask is private. */
 $install = static function (string $target = 'install-mailqueue-command') use ($dir): void {
     $line = "umask 077; make -s -C \"\$0\" $target INSTALL_ROOT=\"\$1\" prefix=/opt/it EXTENSION_DIR=/opt/modules";
     $command = ['env', '-u', 'LD_PRELOAD', '-u', 'MAKEFLAGS', 'sh', '-c', $line, dirname(glob(dirname(__DIR__, 2) . '/.build/*/Makefile')[0]), "$dir/stage"];
@@ -62,7 +62,7 @@ symlink('../opt/it/bin', "$dir/sbin/bin");
 echo $show($run(["$dir/sbin/sendmail", '-t', '-i'], $mail));
 echo explode("\n", $run(["$dir/sbin/mailq"])[1])[0], "\n";
 echo $show($run(["$dir/sbin/bin/mailqueue", '--version']));
-// By a relative path, from a directory that has classes of such names itself.
+// By a relative path, from a directory that has classes with the same names.
 mkdir("$dir/here/cli/Sendmail", 0700, true);
 foreach (['Application', 'Settings', 'Sendmail/Submission'] as $name) {
     file_put_contents("$dir/here/cli/$name.php", '<?php echo "not ours\n"; exit(1);');

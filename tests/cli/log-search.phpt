@@ -1,5 +1,5 @@
 --TEST--
-mailqueue log: was it sent? By id, reference and time, in what logrotate made of the log too; exit codes, JSON, hostile text
+mailqueue log answers "was it sent?": by id, reference and time, also in rotated logs; exit codes, JSON, hostile text
 --EXTENSIONS--
 mailqueue
 zlib

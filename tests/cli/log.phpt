@@ -1,5 +1,5 @@
 --TEST--
-mailqueue work: a log that cannot be written is told once, and mail goes on; standard output and error as the log
+mailqueue work: a log that cannot be written is reported once, and mail is still sent; standard output and error as the log
 --EXTENSIONS--
 mailqueue
 --FILE--

@@ -167,7 +167,7 @@ exit 0
 exit 0
 60
 exit 78
-mailqueue: mailMaxPerHour cannot be "lots": allowed is 0 … 1000000000
+mailqueue: mailMaxPerHour cannot be "lots"; allowed values: 0 … 1000000000
 exit 64
 mailqueue: mailqueue has no setting "mailMaxperhour". Did you mean mailMaxPerHour? mailqueue config lists them.
 exit 0

@@ -1,5 +1,5 @@
 --TEST--
-What may be printed of a text that names a database, and whether a password is in it
+How the name of a database is printed, and whether a password is in it
 --EXTENSIONS--
 mailqueue
 --FILE--

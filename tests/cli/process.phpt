@@ -20,7 +20,7 @@ for ($i = 0; $i < 300; $i++) {
     $queue->enqueue(mail_fields(), reference: "r$i");
 }
 $environment = ['PATH' => getenv('PATH'), 'HOME' => $dir, 'MAILQUEUE_DATABASE' => $app, 'MAILQUEUE_TRANSPORT' => 'null://null'];
-/** A shell's line; $M is mailqueue with a PHP that has not loaded the extension. */
+/** A shell command; $M is mailqueue with a PHP that has not loaded the extension. */
 $shell = static function (string $line, string $options = '') use ($program, $environment, $dir): string {
     $process = proc_open(['bash', '-c', 'M() { ' . escapeshellarg(PHP_BINARY) . " -n $options " . escapeshellarg($program) . " \"\$@\"; }; $line"],
         [['file', '/dev/null', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes, $dir, $environment);
@@ -40,7 +40,7 @@ symlink($program, "$dir/sendmail");
 foreach (['', '-d disable_functions=pcntl_exec '] as $options) {
     echo $shell('printf "Subject: x\n\nhi\n" | ' . escapeshellarg(PHP_BINARY) . " -n $options" . escapeshellarg("$dir/sendmail") . ' -i -f me@example.org ann@example.net');
 }
-// A copy is its own file, by whatever name; the classes are beside it.
+// A copy is a separate file, under any name; the classes are beside it.
 mkdir("$dir/copied");
 symlink(dirname(__DIR__, 2) . '/cli', "$dir/cli");
 symlink(dirname(__DIR__, 2) . '/.build/plain/modules', "$dir/modules");
@@ -56,12 +56,12 @@ echo $shell('M work');
 foreach (['pcntl_exec', 'pcntl_exec,pcntl_signal'] as $disabled) {
     $process = proc_open([PHP_BINARY, '-n', '-d', "disable_functions=$disabled", $program, 'work', '--daemon', '--time-limit', '60'],
         [['file', '/dev/null', 'r'], ['file', "$dir/out", 'w'], ['redirect', 1]], $pipes, $dir, $environment);
-    // With its record the run has its signal handlers, too; the slot alone it takes before them.
+    // Once its record exists, the run also has its signal handlers; it takes the slot before them.
     must(wait_until(static fn(): bool => glob("$app.run/*.intent") !== []), 'the worker starts');
     proc_terminate($process, SIGTERM);
     must(wait_until(static fn(): bool => !proc_get_status($process)['running']), 'the command ends');
-    $gone = wait_until(static fn(): bool => $queue->diagnostics()['workers'] === 0, 30); // sooner than its time limit
-    // The report comes after the lock is given back, from a process that is not a child of ours.
+    $gone = wait_until(static fn(): bool => $queue->diagnostics()['workers'] === 0, 30); // earlier than its time limit
+    // The report comes after the lock is released, and from a process that is not our child.
     wait_until(static fn(): bool => str_ends_with((string) file_get_contents("$dir/out"), "\n"));
     echo $gone ? 'gone' : 'orphaned', ', ', file_get_contents("$dir/out");
 }
@@ -75,7 +75,7 @@ echo $shell('M work --message-limit 2 >&-');
 echo $shell('M work --message-limit 2 <&-');
 echo $shell('M work --message-limit 2 2>&-');
 echo $shell('M status >&- 2>&-');
-// What the application opens must not become standard output.
+// Files that the application opens must not become standard output.
 file_put_contents("$dir/b.php", "<?php \$GLOBALS['log'] = fopen('$dir/app.log', 'a'); return ['queue' => new MailQueue('$app')];");
 echo $shell("M work --message-limit 1 --bootstrap $dir/b.php <&- >&- 2>&-"), file_get_contents("$dir/app.log");
 foreach (file("$dir/mail-queue.log") as $line) {
@@ -96,11 +96,12 @@ echo "-- few descriptors\n";
 $told = 0;
 foreach (['status', 'list', 'doctor', 'config', 'work --message-limit 1', 'sendmail -i -f me@example.org ann@example.net'] as $command) {
     foreach (range(4, 16) as $limit) {
-        // Without those that the test's own parents left open. A command that ends early breaks the pipe.
+        // Without the descriptors that the test's parents left open. A command that ends early
+        // breaks the pipe.
         $text = $shell("for i in {3..40}; do eval \"exec \$i>&-\"; done; printf 'Subject: x\n\nhi\n' 2>/dev/null | (ulimit -n $limit; M $command) 2>&1 >/dev/null");
         $isTold = preg_match('/\Amailqueue: [^\n]*Too many open files[^\n]*ulimit -n[^\n]*\nexit 73\n\z/', $text);
         $told += $isTold;
-        $isNot = '/\Aexit [01]\n\z|error while loading shared libraries/'; // enough, or not for PHP itself
+        $isNot = '/\Aexit [01]\n\z|error while loading shared libraries/'; // enough, or too little for PHP itself
         $isTold || preg_match($isNot, $text) || print("$limit, $command: $text");
     }
 }

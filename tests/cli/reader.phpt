@@ -1,5 +1,5 @@
 --TEST--
-A user who may only read the database sees what is in it; what writes names the user and the cure
+A user who may only read the database sees its contents; commands that write name the user and the cure
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -12,7 +12,7 @@ pcntl
 require __DIR__ . '/../lib/cli.inc';
 const READER = 65534;
 
-/** As the other user. */
+/** Runs the command as the other user. */
 function reader(array $command): array
 {
     [$command, $environment] = for_others($command, ['HOME' => '/', 'PATH' => getenv('PATH')] + sanitizer_environment());
@@ -22,7 +22,7 @@ function reader(array $command): array
     $errors = stream_get_contents($pipes[2]);
     return [proc_close($process), $output, $errors];
 }
-/** What PHP code prints there, with $argv[1] the database. */
+/** The output of PHP code there, with $argv[1] as the database. */
 function as_reader(string $path, string $code): string
 {
     $thrown = 'function thrown(callable $call): string { try { $call(); } catch (Throwable $e) { return get_class($e) . " [" . ($e->reason ?? "") . "] " . $e->getMessage(); } return "nothing"; }';
@@ -34,7 +34,7 @@ function files(string $path): string
     $files = array_map(fn(string $file): string => substr(basename($file), strlen('mail')) . ':' . fileowner($file), glob(dirname($path) . '/mail*'));
     return implode(' ', str_replace(READER, 'N', $files));
 }
-/** A database with three mails in a directory of that mode. */
+/** A database with three mails, in a directory of that mode. */
 function made(string $journal, int $mode = 0755): array
 {
     $path = database();

@@ -1,5 +1,5 @@
 --TEST--
-CLI: when failed mail is tried again: --backoff, the environment, names that nothing reads
+CLI: when failed mail is tried again: --backoff, the environment, names that have no effect
 --EXTENSIONS--
 mailqueue
 --FILE--
@@ -8,7 +8,7 @@ require __DIR__ . '/../lib/cli.inc';
 $file = temp_home() . '/a.sqlite';
 $queue = new MailQueue($file);
 $queue->enqueue(['from' => 'a@example.org', 'to' => 'b@example.net', 'subject' => 'Hi', 'text' => 'Hi']);
-/* One attempt of all that the policy has is left. */
+/* Leaves a job one attempt before the policy's maximum. */
 $most = function (array $words, array $environment = []) use ($file, $queue): string {
     $queue->hold([1]);
     [$code, $text, $error] = cli(['retry', '--once', '1', '--database', $file, ...$words], $environment);
@@ -37,12 +37,12 @@ fixed:7: 50 attempts
 exponential: 5 attempts
 exponential:10,100,0.5,7: 7 attempts
 exponential:1,2,1: 5 attempts
-"": exit 64: mailqueue: --backoff must be steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MOST[,JITTER[,ATTEMPTS]]]], not "".
-"linear": exit 64: mailqueue: --backoff must be steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MOST[,JITTER[,ATTEMPTS]]]], not "linear".
-"fixed:": exit 64: mailqueue: --backoff must be steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MOST[,JITTER[,ATTEMPTS]]]], not "fixed:".
-"fixed:1,2,3": exit 64: mailqueue: --backoff must be steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MOST[,JITTER[,ATTEMPTS]]]], not "fixed:1,2,3".
-"fixed:x": exit 64: mailqueue: --backoff must be steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MOST[,JITTER[,ATTEMPTS]]]], not "fixed:x".
-"fixed:-1": exit 64: mailqueue: --backoff must be steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MOST[,JITTER[,ATTEMPTS]]]], not "fixed:-1".
+"": exit 64: mailqueue: --backoff must be steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]], not "".
+"linear": exit 64: mailqueue: --backoff must be steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]], not "linear".
+"fixed:": exit 64: mailqueue: --backoff must be steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]], not "fixed:".
+"fixed:1,2,3": exit 64: mailqueue: --backoff must be steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]], not "fixed:1,2,3".
+"fixed:x": exit 64: mailqueue: --backoff must be steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]], not "fixed:x".
+"fixed:-1": exit 64: mailqueue: --backoff must be steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]], not "fixed:-1".
 "fixed:1.5": exit 64: mailqueue: --backoff: delay must be of type int, float given.
 "fixed:0,1001": exit 64: mailqueue: --backoff: delay must be between 1 and 31622400.
 "exponential:1,2,3": exit 64: mailqueue: --backoff: jitter must be between 0 and 1.
@@ -53,6 +53,6 @@ exponential:1,2,1: 5 attempts
 exit 78: mailqueue: DISPATCH_BACKOFF_BASE_SECONDS must be a whole number, 1 to 31622400, not "soon".
 look  DISPATCH_BACKOF_BASE_SECONDS in the environment has no effect. Did you mean DISPATCH_BACKOFF_BASE_SECONDS?
       Correct its name, or unset it: mailqueue work --help lists the names.
-look  DISPATCH_QUEUE in the environment has no effect. Did you mean DISPATCH_LEASE?
+look  DISPATCH_QUEUE in the environment has no effect.
       Correct its name, or unset it: mailqueue work --help lists the names.
 mailqueue: sendmail takes no --backoff: programs give it words of strangers. Name the queue with --database, --table, --config-table and --reference-column.

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue work without a transport, with --dkim; what doctor says of sendmail_path, keys and capture_mail
+mailqueue work without a transport, with --dkim; doctor about sendmail_path, keys and capture_mail
 --EXTENSIONS--
 mailqueue
 posix
@@ -29,7 +29,7 @@ $run = static function (array $arguments, array $ini = [], array $environment = 
     $code = proc_close($process);
     return [$code, file_get_contents("$dir/out"), file_get_contents("$dir/err")];
 };
-/** What doctor says of one thing. */
+/** Doctor's lines on one subject. */
 $doctor = static function (string $word, array $arguments = [], array $ini = [], array $environment = []) use ($run, $dir): string {
     [, $json, $errors] = $run(['doctor', '--json', ...$arguments], $ini, $environment);
     $said = array_filter(json_decode($json, true) ?? [], static fn(array $one): bool => str_contains($one['what'], $word));

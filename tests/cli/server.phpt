@@ -1,5 +1,5 @@
 --TEST--
-mailqueue with a database server: each command, exit codes when it is away or refuses, doctor's findings
+mailqueue with a database server: each command, exit codes when the server is down or refuses, doctor's findings
 --EXTENSIONS--
 mailqueue
 pdo_pgsql
@@ -22,7 +22,7 @@ $directory = $match[1];
 $run = static function (array $words, array $environment = [], string $input = '') use ($dsn): array {
     $environment += ['MAILQUEUE_DATABASE' => $dsn, 'MAILQUEUE_TRANSPORT' => 'null://null', 'PATH' => getenv('PATH'), 'HOME' => temp_home()];
     $process = proc_open(cli_command($words), [['pipe', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes, temp_home(), $environment + sanitizer_environment());
-    @fwrite($pipes[0], $input); // it may end without reading it
+    @fwrite($pipes[0], $input); // the command may end without reading it
     fclose($pipes[0]);
     $said = [stream_get_contents($pipes[1]), stream_get_contents($pipes[2])];
     return [proc_close($process), ...$said];

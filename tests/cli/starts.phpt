@@ -1,5 +1,5 @@
 --TEST--
-mailqueue work: starts that are too many exit 0, also while others have locked the database
+mailqueue work: surplus starts exit with 0, also while other connections have locked the database
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

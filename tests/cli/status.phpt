@@ -1,5 +1,5 @@
 --TEST--
-mailqueue status, work, doctor: test mode, a paused relay by its name, when the queue is empty
+mailqueue status, work, doctor: test mode, a paused relay by its name, an empty queue
 --EXTENSIONS--
 mailqueue
 --FILE--
@@ -11,7 +11,7 @@ $app = "$dir/app.sqlite";
 $queue = new MailQueue($app);
 $environment = ['MAILQUEUE_DATABASE' => $app, 'MAILQUEUE_TRANSPORT' => 'null://null'];
 $run = static fn(string ...$words): array => cli($words, $environment);
-/** The lines of status that are about this. */
+/** The lines of status that this test is about. */
 $status = static function () use ($run): void {
     preg_match_all('/^(?:empty|limit|The |Test |Sending).*\n/m', $run('status')[1], $match);
     echo preg_replace('/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/', 'TIME', implode($match[0]));
@@ -39,11 +39,11 @@ $queue->setConfig('mailRelayPause', json_encode(['smtp://c.example.org:25' => ti
 echo "-- over\n";
 $status();
 echo json_encode($queue->stats()->pausedRelay), "\n";
-echo "-- a relay that cannot take the next mail behind a dot\n";
+echo "-- a relay that cannot take the next mail after a dot\n";
 $queue->setConfig('mailRelayPipelining', json_encode(['smtp://a.example.org:25' => 'dot', 'smtp://user:***@b.example.org:587' => 'group ' . time() + 600, 'smtp://c.example.org:25' => 'group ' . time() - 1,
     'smtp://d.example.org:25' => 'group', 'smtp://e.example.org:25' => '5']));
 $status();
-echo preg_match_all('/^ok    The relay .*\?pipelining=1 that it cannot\.$/m', $run('doctor')[1]), "\n";
+echo preg_match_all('/^ok    The relay .*otherwise \?pipelining=1\.$/m', $run('doctor')[1]), "\n";
 $queue->setConfig('mailRelayPipelining', null);
 $queue->setConfig('mailMaxPerHour', 0);
 $queue->delete(array_column($queue->jobs(), 'id'));
@@ -86,10 +86,10 @@ smtp://user:***@b.example.org:587 451 4.3.0 b
 limit     1 recipients an hour (average), 1.0 of 1 tokens left
 empty in  about 2 h 0 min at this limit
 null
--- a relay that cannot take the next mail behind a dot
+-- a relay that cannot take the next mail after a dot
 limit     1 recipients an hour (average), 1.0 of 1 tokens left
 empty in  about 2 h 0 min at this limit
-The relay smtp://user:***@b.example.org:587 failed when the next mail was begun before its reply to the last: until TIME each mail waits for that reply, then it is tried again. In the transport ?pipelining=dot says that the relay can do it, ?pipelining=1 that it cannot.
+The relay smtp://user:***@b.example.org:587 failed when a mail was started before it had answered the previous one. Until TIME each mail waits for that answer; then one mail tries again. To settle it, add ?pipelining=dot to the transport if the relay can do this, otherwise ?pipelining=1.
 1
 -- test mode
 limit     none (mailqueue config mailMaxPerHour 60 sets one)

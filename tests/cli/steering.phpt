@@ -1,5 +1,5 @@
 --TEST--
-C1, DEL and what turns the direction of text: refused in reference and type, escaped in --json and in the log; the header of a mail for sendmail has a limit
+C1, DEL and bidirectional controls: refused in reference and type, escaped in --json and in the log; the header of a mail for sendmail has a limit
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -18,7 +18,7 @@ foreach ($characters as $i => $character) {
     }
 }
 echo "$named refused, ", count($queue->jobs()), " stored\n";
-/* Other scripts and marks are texts like any: joiners are letters' business. */
+/* Other scripts and marks are ordinary text: letters need joiners. */
 var_dump($queue->enqueue(mail_fields(), "\u{5e9}\u{5dc}\u{5d5}\u{5dd} \u{645} \u{200d}\u{200c} \u{1f600}", "\u{e4}"));
 
 echo "-- rows that somebody else wrote\n";
@@ -45,7 +45,7 @@ $line = json_decode(explode("\n", file_get_contents($log))[0], true);
 echo 'log: ', preg_match($raw, file_get_contents($log)), ' raw, ', $line['reference'] === $all ? "all there\n" : "not all there\n";
 
 echo "-- names of files and databases\n";
-$none = '/[\x00-\x09\x0b-\x1f]|[\x80-\xff]/'; // but for line ends, and what a name has in UTF-8
+$none = '/[\x00-\x09\x0b-\x1f]|[\x80-\xff]/'; // except for line ends, and the UTF-8 of a name
 foreach (["e\e[2Jsc", "c1\u{9b}2J", "del\x7f", "bidi\u{202e}txt", "byte\x9b2J", "line\nok    all is well"] as $name) {
     $home = temp_directory();
     mkdir($hostile = "$home/$name 100%d'\\");
@@ -61,7 +61,7 @@ foreach (["e\e[2Jsc", "c1\u{9b}2J", "del\x7f", "bidi\u{202e}txt", "byte\x9b2J", 
         $printed .= $output . $errors;
     }
     echo str_replace("\x7f", '?', json_encode($name, JSON_INVALID_UTF8_SUBSTITUTE)), ': ', preg_match($none, str_replace(['…', "\u{fffd}"], '', $printed)), ' raw, ', preg_match_all('/^(ok    all is well)/m', $printed), ' forged, ';
-    // A command that is printed is one all the same.
+    // A printed command is still one command.
     $typed = 0;
     foreach (preg_match_all('/^ +(chmod .*)$/m', $printed, $match) ? array_unique($match[1]) : [] as $command) {
         $typed += typed($command)[0] === 0;

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue: a mistyped name makes no queue: only migrate and config KEY VALUE create tables; work before the first mail
+mailqueue: a mistyped name creates no queue: only migrate and config KEY VALUE create tables; work before the first mail
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue on a terminal: colours and NO_COLOR, its width, a bar that fits; and quiet for cron
+mailqueue on a terminal: colours and NO_COLOR, the width, a bar that fits; silent under cron
 --EXTENSIONS--
 mailqueue
 --SKIPIF--
@@ -18,7 +18,7 @@ $terminal = static fn(array $arguments, int $columns, array $more = []): string
 $widest = static fn(string $text): int => max(array_map(
     static fn(string $line): int => (int) preg_match_all('/./su', preg_replace('/\e\[\d+m/', '', rtrim($line))), preg_split('/[\r\n]+/', $text)));
 
-// As wide as it gets: a long address, reference, type, error, a long reason of a relay.
+// The widest output: a long address, reference, type and error, and a relay's long reason.
 $long = $queue->enqueue(mail_fields(to: str_repeat('a', 60) . '@' . str_repeat('sub.', 20) . 'example.net'), reference: str_repeat('reference ', 15), type: str_repeat('type', 10));
 $queue->fail($queue->claim()[0], str_repeat('550 5.1.1 no such user ', 10), permanent: true);
 $queue->enqueue(mail_fields(), sendAt: time() + 170_000);
@@ -43,7 +43,7 @@ foreach (['NO_COLOR' => '1', 'TERM' => 'dumb'] as $name => $value) {
 echo 'NO_COLOR=: ', substr_count($terminal(['config'], 90, ['NO_COLOR' => '']), "\e"), " escapes\n";
 echo 'a pipe: ', substr_count($text = cli(['config'], $environment)[1], "\e"), ' escapes, ', substr_count($text, '…'), " cut\n";
 
-// A relay's reply must not steer the terminal.
+// A relay's reply must not control the terminal.
 $job = $queue->enqueue(mail_fields(), reference: "r1");
 $queue->fail($queue->claim()[0], "550 \e[2Jno \xff w\u{202e}ay", permanent: true);
 $shown = cli(['list'], $environment)[1] . cli(['show', (string) $job], $environment)[1];

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue: help for every command with examples that work, usage errors that help, exit 64; no settings exit 78
+mailqueue: help for every command with examples that work; usage errors exit with 64 and help; missing settings exit with 78
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -7,7 +7,10 @@ pdo_sqlite
 <?php
 require __DIR__ . '/../lib/cli.inc';
 
-/** Runs a line of the help as it is printed, where what it names is there; its exit code. */
+/**
+ * Runs a line of the help as printed, with the things that it names in place; returns its exit
+ * code.
+ */
 function example(string $line): int
 {
     static $dir;
@@ -44,7 +47,7 @@ foreach ($match[1] as $command) {
         $run = example(trim($line));
         must($run === 0 || $run === 1, "exit $run: $line");
     }
-    // Every option that is shown is taken.
+    // Every option in the help is accepted.
     preg_match_all('/^  --([a-z-]+)(=\S+)?/m', $help . $text, $options, PREG_SET_ORDER);
     foreach ($options as $option) {
         [$code, , $errors] = cli([$command, "--$option[1]" . (isset($option[2]) ? '=1' : ''), '--help']);
@@ -144,9 +147,9 @@ mailqueue: There is no command "-1". mailqueue --help lists them.
 exit 64
 mailqueue: "mailMaxPerHour=60" is one word; the value follows after a space: mailqueue config mailMaxPerHour 60
 exit 78
-mailqueue: mailMaxPerHour cannot be "-1": allowed is 0 … 1000000000
+mailqueue: mailMaxPerHour cannot be "-1"; allowed values: 0 … 1000000000
 exit 78
-mailqueue: mailMaxPerHour cannot be "-60.5": allowed is 0 … 1000000000
+mailqueue: mailMaxPerHour cannot be "-60.5"; allowed values: 0 … 1000000000
 exit 64
 mailqueue: mailqueue has no setting "maxPerHour". Did you mean mailMaxPerHour? mailqueue config lists them.
 exit 64

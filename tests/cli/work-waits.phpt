@@ -1,5 +1,5 @@
 --TEST--
-mailqueue work: a start that waits for longer than the busy timeout behind others' writes does not exit 75
+mailqueue work: a start that waits for other writers beyond the busy timeout does not exit with 75
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue work: reports, JSON, a second start exits 0, the log, the progress bar only on a terminal
+mailqueue work: reports, JSON, a second start exits with 0, the log, the progress bar only on a terminal
 --EXTENSIONS--
 mailqueue
 posix

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue migrate-store: what it says, what it refuses, and a worker of the source that was on its way
+mailqueue migrate-store: its output, its refusals, and a worker of the source that was still running
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -66,7 +66,7 @@ $move("$directory/3.db", "$directory/2.db", ...$names);
 exit 64
 mailqueue: Usage: mailqueue migrate-store [options] FROM TO
 exit 64
-mailqueue: --abort goes with neither --delete nor --dry-run.
+mailqueue: --abort cannot be combined with --delete or --dry-run.
 exit 64
 mailqueue: --timeout must be a whole number, 0 to 86400, not "soon".
 exit 73
@@ -74,7 +74,7 @@ mailqueue: There is no database %/none.db, or this user cannot reach it. Check t
 not made
 -- while one is being sent
 exit 75
-mailqueue: mails are still being sent after 0 s. The source stays paused: repeat the command to go on, or give the move up with --abort
+mailqueue: mails are still being sent after 0 s. The source stays paused: repeat the command to go on, or cancel the move with --abort
 paused
 bool(true)
 array(0) {
@@ -116,11 +116,11 @@ mailqueue: 2 sent; nothing more is due.
 int(0)
 -- given up; other names
 exit 75
-mailqueue: mails are still being sent after 0 s. The source stays paused: repeat the command to go on, or give the move up with --abort
+mailqueue: mails are still being sent after 0 s. The source stays paused: repeat the command to go on, or cancel the move with --abort
 exit 0
 Given up: the source sends again.
 exit 78
-mailqueue: there is no unfinished move to give up
+mailqueue: there is no unfinished move to cancel
 bool(true)
 exit 0
 Moved 1 mails to %/3.db: 1 failed.

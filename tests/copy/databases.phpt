@@ -1,5 +1,5 @@
 --TEST--
-A queue moves from SQLite to PostgreSQL and back, byte for byte; what does not fit there is named
+A queue moves from SQLite to PostgreSQL and back, byte for byte; rows that do not fit there are named
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -25,7 +25,7 @@ $there = dump($backend->pdo());
 var_dump(dump($first) === $there, strlen($there) > 100_000);
 
 echo "only PostgreSQL sends, under the old ids; new ones are far from them\n";
-var_dump($queue->stats()->enabled, $queue->claim(5), count($jobs = $server->claim(5)) >= 4); // by what came into the bucket meanwhile
+var_dump($queue->stats()->enabled, $queue->claim(5), count($jobs = $server->claim(5)) >= 4); // depending on the tokens refilled meanwhile
 array_map($server->release(...), $jobs);
 var_dump($server->enqueue(mail_fields()) >= 1_000_000, $server->delete([(int) $backend->pdo()->query('SELECT max(id) FROM mail_queue')->fetchColumn()]));
 
@@ -107,7 +107,7 @@ MailQueue\Cli\Stop: mail 1 cannot be moved: its column next_attempt_at holds no 
 int(1)
 a callback that throws; a transaction that is open elsewhere
 LogicException: enough
-MailQueue\Cli\Stop: transactions are still open after 0 s. The source stays paused: repeat the command to go on, or give the move up with --abort
+MailQueue\Cli\Stop: transactions are still open after 0 s. The source stays paused: repeat the command to go on, or cancel the move with --abort
 int(1)
 not into itself
 MailQueue\Cli\Stop: source and target are the same table of the same database

@@ -1,5 +1,5 @@
 --TEST--
-Moving a queue: what comes late, what is refused, what was not stored as it was sent
+Moving a queue: late mail, refusals, messages that were not stored as they were sent
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -40,7 +40,7 @@ $two = new Two(false);
 $two->source->enqueue(mail_fields());
 $mine = $two->target->enqueue(mail_fields());
 echo $two->refused(), "\n";
-$two->source->release($two->source->claim(1)[0]); // nothing was touched
+$two->source->release($two->source->claim(1)[0]); // nothing was changed
 $two->target->delete([$mine]);
 $two->from->exec("UPDATE mail_queue SET priority = 'high'");
 echo $two->refused(), "\n";
@@ -149,7 +149,7 @@ foreach (['MovedTo', 'MovedFrom'] as $key) {
     echo $two->sends(), "\n";
 }
 unset($two);
-gc_collect_cycles(); // LeakSanitizer takes those for leaks
+gc_collect_cycles(); // LeakSanitizer would report those as leaks
 ?>
 --EXPECT--
 what the source took after the end comes once, whatever the target did
@@ -185,13 +185,13 @@ string(1) "0"
 string(1) "0"
 bool(true)
 bool(true)
-MailQueue\Cli\Stop: there is no unfinished move to give up
+MailQueue\Cli\Stop: there is no unfinished move to cancel
 bool(true)
 MailQueue\Cli\Stop: the move is over, and the target sends: to go back, move the target into an empty queue
 a trigger stands for a database that cuts what it stores
 MailQueue\Cli\Stop: mail 31 is not read back as it was stored: its column message_id differs (too long there, or cut). Correct the row in the source, or delete the mail
 MailQueue\Cli\Stop: mail 32 is not read back as it was stored: its column content differs (too long there, or cut). Correct the row in the source, or delete the mail
-MailQueue\Cli\Stop: mail 33 could not be stored: two: SQLSTATE[23000]: Integrity constraint violation: 19 no room. What is copied stays: correct this and repeat the command to go on, or give the move up with --abort
+MailQueue\Cli\Stop: mail 33 could not be stored: two: SQLSTATE[23000]: Integrity constraint violation: 19 no room. What is copied stays: correct this and repeat the command to go on, or cancel the move with --abort
 bool(true)
 what changes the target behind our back is found by the comparison of all
 bool(true)
@@ -206,7 +206,7 @@ copying: stopped, sends 00, the same, sends 01
 moved: stopped, sends 00, the same, sends 01
 copied: stopped, sends 00, the same, sends 01
 a setting that cannot be
-MailQueue\Cli\Stop: the source's setting mailMaxPerHour cannot be "many": allowed is 0 … 1000000000. Correct it there, and repeat the command
+MailQueue\Cli\Stop: the source's setting mailMaxPerHour cannot be "many"; allowed values: 0 … 1000000000. Correct it there, and repeat the command
 7
 a dry run
 int(600)

@@ -1,5 +1,5 @@
 --TEST--
-migrate-store: an error that the next run would meet again exits 78, not 75; a row that cannot be read is such an error; MariaDB limits locks
+migrate-store: an error that the next run would meet too exits with 78, not 75; an unreadable row is such an error; MariaDB limits locks
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -45,8 +45,8 @@ echo implode(' ', $pdo->query('SELECT @@idle_transaction_timeout, @@innodb_lock_
 ?>
 --EXPECT--
 -- a table that is missing
-exit 78: mailqueue: %/mail.db: SQLSTATE[HY000]: General error: 1 no such table: mail_spent. What is copied stays: correct this and repeat the command to go on, or give the move up with --abort
+exit 78: mailqueue: %/mail.db: SQLSTATE[HY000]: General error: 1 no such table: mail_spent. What is copied stays: correct this and repeat the command to go on, or cancel the move with --abort
 -- a body that cannot be read
-exit 78: mailqueue: %/mail.db: SQLSTATE[HY000]: General error: 11 database disk image is malformed. What is copied stays: correct this and repeat the command to go on, or give the move up with --abort
+exit 78: mailqueue: %/mail.db: SQLSTATE[HY000]: General error: 11 database disk image is malformed. What is copied stays: correct this and repeat the command to go on, or cancel the move with --abort
 -- a stopped process
 60 5

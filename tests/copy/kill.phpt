@@ -1,12 +1,12 @@
 --TEST--
-mailqueue migrate-store: kill -9 at any time, and the same command goes on; no mail is missing or doubled
+mailqueue migrate-store: after kill -9 at any time the same command continues; no mail is missing or sent twice
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
 posix
 --FILE--
 <?php
-/* MAILQUEUE_KILLS sets how often it is killed at least (20). */
+/* MAILQUEUE_KILLS sets the least number of kills (20). */
 require __DIR__ . '/../lib/cli.inc';
 $kills = (int) (getenv('MAILQUEUE_KILLS') ?: 20);
 mt_srand(4711);
@@ -19,7 +19,7 @@ $queue->enqueueMany((function () use ($body) {
         yield ['message' => $body, 'reference' => "r$i"];
     }
 })());
-/* As long as it takes here: once to the end. */
+/* How long a move takes here: one complete run. */
 $begun = hrtime(true);
 cli(['migrate-store', $from, $to]);
 $whole = intdiv(hrtime(true) - $begun, 1000);
@@ -38,7 +38,7 @@ for ($i = 0; $i < $kills || (count($stopped) <= 3 && $i < 10 * $kills); $i++) {
         echo "claimed in between\n";
     }
     $stopped[$over ? 'over' : ($target ? $target->stats()->pending : 'none')] = true;
-    if ($over) { // begin again
+    if ($over) { // start again
         unset($target);
         array_map(unlink(...), glob("$to*"));
         $queue->setConfig('mailQueueMovedTo', null);

@@ -10,7 +10,7 @@ posix
 <?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
 --FILE--
 <?php
-/* MAILQUEUE_KILLS sets how often each is killed (8). */
+/* MAILQUEUE_KILLS sets how often each one is killed (8). */
 require __DIR__ . '/copy.inc';
 
 const MAIL = 'function numbered(string $id): string {
@@ -62,7 +62,7 @@ foreach ([['sqlite', 'pgsql'], ['mysql', 'sqlite']] as [$one, $two]) {
     $producer->tell('stop');
     $stored = (int) $producer->line();
     $producer->end();
-    [$code, $output, $errors] = cli(['migrate-store', $from->dsn, $to->dsn]); // what came late
+    [$code, $output, $errors] = cli(['migrate-store', $from->dsn, $to->dsn]); // late mail
     must($code === 0, "late: exit $code $output $errors");
     array_map(static fn(Other $one) => $one->tell('stop'), $workers);
     array_map(static fn(Other $one) => $one->end(), $workers);

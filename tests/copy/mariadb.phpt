@@ -1,5 +1,5 @@
 --TEST--
-A queue moves from PostgreSQL to MariaDB and on to SQLite, byte for byte, also by DSNs of the command; who is in the middle of an enqueue is waited for
+A queue moves from PostgreSQL to MariaDB and on to SQLite, byte for byte, also by DSNs on the command line; the move waits for an enqueue that is under way
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-A queue is not moved into its own file, by whatever name
+A queue cannot be moved into its own file, under any name
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-Moving a queue: what is copied, what stands still, going on after an interruption
+Moving a queue: what is copied, what is paused, continuing after an interruption
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -7,7 +7,8 @@ pdo_sqlite
 <?php
 require __DIR__ . '/copy.inc';
 
-/* More than one transaction has room for, by rows and by octets; a gap; keys of other programs. */
+/* More than fits into one transaction, by rows and by octets; a gap in the ids; other programs'
+ * keys. */
 function large(): Two
 {
     $two = new Two();
@@ -31,7 +32,7 @@ echo "only the target sends, and its new ids are far away\n";
 $two = new Two(false);
 $two->source->enqueue(mail_fields());
 $two->move();
-$two->source->setConfig('mailQueueEnabled', 1); // an admin page's switch is not enough
+$two->source->setConfig('mailQueueEnabled', 1); // switching the queue on in an admin page is not enough
 var_dump($two->source->stats()->enabled, $two->sends(), $two->target->enqueue(mail_fields()) >= 1_000_000);
 
 echo "none sends meanwhile\n";
@@ -93,7 +94,7 @@ $two->at = fn() => $two->from->exec('UPDATE mail_queue SET locked_until = 1');
 $two->move();
 var_dump($two->same(), Two::ask($two->to, 'SELECT uncertain FROM mail_queue'));
 unset($two, $migration, $pair);
-gc_collect_cycles(); // LeakSanitizer takes those for leaks
+gc_collect_cycles(); // LeakSanitizer would report those as leaks
 ?>
 --EXPECT--
 all is there
@@ -118,7 +119,7 @@ bool(true)
 bool(true)
 int(601)
 what is being sent is waited for
-MailQueue\Cli\Stop: mails are still being sent after 0 s. The source stays paused: repeat the command to go on, or give the move up with --abort
+MailQueue\Cli\Stop: mails are still being sent after 0 s. The source stays paused: repeat the command to go on, or cancel the move with --abort
 string(1) "0"
 bool(true)
 string(6) "failed"

@@ -1,5 +1,5 @@
 --TEST--
-Moving a queue: two commands at once, and mail that comes to either side in between
+Moving a queue: two commands at once, and mail that is enqueued on either side in between
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -80,21 +80,21 @@ $two->source->enqueue(mail_fields(), reference: 'r');
 $two->move();
 echo Two::ask($two->to, 'SELECT group_concat(id || status) FROM mail_queue'), "\n";
 unset($two);
-gc_collect_cycles(); // LeakSanitizer takes those for leaks
+gc_collect_cycles(); // LeakSanitizer would report those as leaks
 ?>
 --EXPECT--
 a second command takes over: what the target has sent does not come back
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 480 00
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 480 00
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 480 00
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 480 00
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 480 00
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 480 00
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 480 00
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 480 00
 given up meanwhile
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 0 [true,true]
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 0 [true,true]
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 0 [true,true]
-MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was given up: nothing more was written by this one 0 [true,true]
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 0 [true,true]
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 0 [true,true]
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 0 [true,true]
+MailQueue\Cli\Stop: another migrate-store has taken over this move, or it was cancelled: nothing more was written by this one 0 [true,true]
 mail of the target's own is never deleted
-MailQueue\Cli\Stop: the target has mail 590, which this move did not write: delete it there, or give the move up with --abort own
+MailQueue\Cli\Stop: the target has mail 590, which this move did not write: delete it there, or cancel the move with --abort own
 590
 stored between the look at the target and the record in it
 LogicException: stopped

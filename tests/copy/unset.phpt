@@ -1,5 +1,5 @@
 --TEST--
-mailqueue config --unset of a move's note: of the job table that is named, not of others
+mailqueue config --unset of a move record unlocks the job table that it names, and no other
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -14,7 +14,7 @@ require __DIR__ . '/copy.inc';
 const MAILS = 900;
 mt_srand(4711);
 
-/** Starts the command; its output is not wanted. */
+/** Starts the command and ignores its output. */
 function start(string ...$words)
 {
     $streams = [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['file', '/dev/null', 'w']];
@@ -33,8 +33,9 @@ foreach ([['native', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'native']] as [$one
             yield ['message' => "From: a@example.org\r\nTo: b@example.org\r\nSubject: n$i\r\n\r\nx\r\n"];
         }
     })());
-    $other === 'native' || $to->queue(); // a worker may come before the move
-    /* A relay that is slow until the move is over, which so begins while mail is being sent. */
+    $other === 'native' || $to->queue(); // a worker may finish before the move starts
+    /* A relay that is slow until the move is over, so that the move starts while mail is being
+     * sent. */
     $program = "$box/relay";
     file_put_contents($program, "#!/bin/sh\n[ -e $box/fast ] || sleep 0.06\nexec sed -n 's/^Subject: //p' >>$box/sent\n");
     chmod($program, 0755);

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueueTest\Docs;
 
-/** A root shell in the system under test: what a step starts in the background stays for the next. */
+/** A root shell in the system under test: background processes of one step remain for the next. */
 final class Shell
 {
     /** @var resource */
@@ -26,14 +26,14 @@ final class Shell
         proc_close($this->process);
     }
 
-    /** Types a line into the shell itself. */
+    /** Runs a line in the shared shell itself, so that later steps see its effect. */
     public function type(string $line): void
     {
         fwrite($this->pipes[0], "$line\n");
     }
 
     /**
-     * Runs a script by a login of that user; the first command that fails ends it.
+     * Runs a script as a login of that user; the first command that fails ends it.
      *
      * @return array{int, string} exit code and output
      */

@@ -1,5 +1,5 @@
 --TEST--
-Commands, options, exit codes and transports in docs/ are those of the code; README.md stays short
+Commands, options, exit codes and transports in docs/ match the code; README.md stays short
 --EXTENSIONS--
 mailqueue
 --FILE--

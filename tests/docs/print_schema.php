@@ -39,7 +39,7 @@ const MEANINGS = [
     'config' => ['key' => 'see docs/settings.md', 'value' => ''],
 ];
 
-/** The application's connection; it keeps what creates something. */
+/** A fake of the application's connection that keeps statements which create something. */
 final class Recorder extends PDO
 {
     /** @var list<string> */
@@ -52,14 +52,16 @@ final class Recorder extends PDO
     }
 }
 
-/** @return list<string> what is between the commas that are in no parentheses */
+/** @return list<string> the parts between commas that are not in parentheses */
 function parts(string $list): array
 {
     preg_match_all('/(?:[^,()]|(\((?:[^()]|(?1))*\)))+/', $list, $parts);
     return array_map(trim(...), $parts[0]);
 }
 
-/** A statement as people write it: without needless quotes, a column a line, with its meaning. */
+/**
+ * Formats a statement for people: without needless quotes, one column per line, with its meaning.
+ */
 function shown(string $statement, bool $explained): string
 {
     $plain = preg_replace(['/IF NOT EXISTS (main\.)?/', '/(["`])(?!key\1)(\w+)\1/'], ['', '$2'], $statement);

@@ -48,7 +48,7 @@ function blocks(string $root): array
     return $blocks;
 }
 
-/** The block of $file that begins with $start, which only one does. */
+/** The block of $file that begins with $start, which must be unique. */
 function block(array $blocks, string $file, string $start): string
 {
     $found = array_filter($blocks[$file] ?? [],
@@ -57,7 +57,7 @@ function block(array $blocks, string $file, string $start): string
     return reset($found);
 }
 
-/** @return list<string> what the scenario forgets, or names without need */
+/** @return list<string> blocks that the scenario lacks, or names without need */
 function uncovered(array $blocks, array $steps, array $left): array
 {
     $named = [];
@@ -103,7 +103,7 @@ function broken_links(string $root): array
     return $broken;
 }
 
-/** @return list<string> files and structs of this tree that a page names and that are not there */
+/** @return list<string> files and structs of this tree that a page names but that do not exist */
 function missing_files(string $root): array
 {
     $missing = [];

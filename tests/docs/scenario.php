@@ -12,7 +12,7 @@ declare(strict_types=1);
 
 const CHECKOUT = '/home/me/mailqueue';
 
-/** Runs a block of PHP code as a file of its own, after the lines that a reader has before it. */
+/** Runs a block of PHP code as a separate file, after the lines that a reader already has. */
 function php(string $before = '', string $after = ''): Closure
 {
     return static function (string $block) use ($before, $after): string {
@@ -24,7 +24,7 @@ function php(string $before = '', string $after = ''): Closure
     };
 }
 
-/** Gives the lines to cron, and waits until the relay has one mail more. */
+/** Puts the lines into a crontab, and waits until the relay has one mail more. */
 $cron = static fn(string $block): string => 'n=$(wc -l </srv/relay/accepted); '
     . 'printf %s ' . escapeshellarg($block) . ' | crontab -; for i in $(seq 75); do '
     . '[ "$(wc -l </srv/relay/accepted)" -gt "$n" ] && break; sleep 1; done; crontab -r; '
@@ -162,9 +162,12 @@ printf secret >/home/me/.mailqueue-password; chown me /home/me/.mailqueue-passwo
             ->enqueue(["from" => "a@example.org", "to" => "b@example.net", "subject" => "x", "text" => "x"]);')($block)],
     ['block' => 'docs/databases.md: MAILQUEUE_DATABASE=pgsql:', 'through' => static fn(string $block): string => $cron(
         "MAILQUEUE_TRANSPORT=smtp://user:password@mail.example.org:587\n$block")],
-    ['text' => 'docs/databases.md: mailqueue migrate-store', 'through' => static fn(string $text): string
-        => $server . "$text /home/me/app.sqlite 'pgsql:host=db.example.org;dbname=app;sslmode=verify-full' "
-        . '--transport null://null || true'],
+    ['name' => 'a queue to move', 'run' => 'php -r ' . escapeshellarg('(new MailQueue("/home/me/move.sqlite"))->enqueue('
+        . '["from" => "a@example.org", "to" => "b@example.net", "subject" => "x", "text" => "x"]);')],
+    ['text' => 'docs/databases.md: mailqueue migrate-store FROM TO', 'through' => static fn(string $text): string
+        => $server . str_replace('FROM TO', "/home/me/move.sqlite "
+        . "'pgsql:host=db.example.org;dbname=app;sslmode=verify-full'", $text),
+        'shows' => '/^Moved 1 mails to pgsql:.*: 1 pending\.$/m'],
 
     ['block' => 'integrations/symfony/README.md: // config/bundles.php', 'in' => '/home/me/site', 'through'
         => static fn(string $block): string => php('require "vendor/autoload.php";

@@ -1,5 +1,5 @@
 --TEST--
-enqueue(): a message of fields is composed, its envelope taken from them
+enqueue(): a message of fields is composed, and its envelope comes from them
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

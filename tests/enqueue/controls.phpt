@@ -1,5 +1,5 @@
 --TEST--
-Control characters in whatever reaches a header, a command or an option are refused, the field is named
+Control characters in any header, command or option are refused, and the field is named
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -10,7 +10,8 @@ putenv('MAIL_QUEUE_LOG');
 $path = database();
 $queue = new MailQueue($path);
 
-/* 33 control characters alone, and the two line ends that injected headers and commands begin with. */
+/* The 33 control characters, and the two line ends that injected headers and commands begin
+ * with. */
 $strings = array_map('chr', [...range(0, 31), 127]);
 array_push($strings, "\r\nBcc: victim@example.net", "\n.\r\nMAIL FROM:<x@example.net>");
 
@@ -60,8 +61,8 @@ $fields = [
     'journal' => fn($s) => new MailQueue($path, journal: "wal$s"),
     'table' => fn($s) => new MailQueue($path, table: "mail{$s}queue"),
 ];
-/* Text that people write and paste: what is a space or another line of it there is a space. The lists
- * of addresses lose such spaces at their ends. */
+/* Text that people write and paste: spaces and line separators of other kinds become spaces.
+ * Address lists lose such spaces at their ends. */
 $separators = ["\t", "\v", "\f"];
 $pasted = ['from (name)', 'to (name)', 'to[1]', 'to[ann@example.net]', 'to[0] (name)', 'cc', 'cc (name)', 'bcc[2]', 'reply_to (name)', 'subject', 'subject (encoded)', 'headers[X-One]', 'headers (second)', 'attachments[0] (name)', 'attachments (key)'];
 $count = 0;
@@ -88,7 +89,8 @@ foreach ($fields as $field => $call) {
 }
 echo "$count tried, ", count($queue->jobs()), " stored, config ", var_export($queue->config('mailRedirectTo'), true), "\n";
 
-/* In the address fields of a complete message: all but what folds a line or ends it. */
+/* In the address fields of a complete message: all except the characters that fold or end a
+ * line. */
 foreach (array_diff(array_slice($strings, 0, 33), ["\t", "\n", "\r"]) as $string) {
     foreach (['From' => 'To: b@example.net', 'To' => 'From: a@example.org', 'Bcc' => 'From: a@example.org', 'Resent-To' => 'From: a@example.org'] as $field => $other) {
         foreach (["ann{$string}x@example.net", "An{$string}n <ann@example.net>"] as $value) {
@@ -103,7 +105,7 @@ foreach (array_diff(array_slice($strings, 0, 33), ["\t", "\n", "\r"]) as $string
 }
 echo count($queue->jobs()), " stored\n";
 
-/* The message stored last, but for what differs each time. */
+/* The message stored last, without the parts that differ each time. */
 $raw = static fn() => preg_replace('/^Date:.*|[0-9a-f]{16,}/m', '', (new PDO("sqlite:$path"))->query('SELECT content FROM mail_body ORDER BY id DESC LIMIT 1')->fetchColumn());
 foreach ([...$separators, "\u{85}", "\u{2028}", "\u{2029}"] as $string) {
     foreach ($pasted as $field) {
@@ -117,7 +119,7 @@ foreach ([...$separators, "\u{85}", "\u{2028}", "\u{2029}"] as $string) {
 }
 echo count($queue->jobs(limit: 1000)), " stored\n";
 
-/* A text, on the other hand, may have tabs and line ends of any kind. */
+/* A body may contain tabs and line ends of any kind. */
 echo $queue->enqueue(mail_fields(text: "a\tb\rc\nd\r\ne")), "\n";
 ?>
 --EXPECT--

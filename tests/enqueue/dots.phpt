@@ -1,5 +1,5 @@
 --TEST--
-Dots and line ends: what is stored is the message, line by line
+Dots and line ends: the message is stored line by line as it was given
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -24,7 +24,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
             }
         }
     }
-    /* The line ends at every place around the end of a block of 4 KiB and 16 KiB. */
+    /* Line ends at every position around the end of a block of 4 KiB and 16 KiB. */
     foreach ([4096, 16384] as $block) {
         for ($i = -6; $i <= 2; $i++) {
             $bodies[] = str_repeat("xxxxxxx\n", intdiv($block + $i, 8)) . str_repeat('y', ($block + $i) % 8) . "\r\n.\r\nafter\n.\n";

@@ -1,5 +1,5 @@
 --TEST--
-enqueue(): wrong fields are named, with cause and cure; nothing is stored
+enqueue(): errors in fields name the field, the cause and the cure; nothing is stored
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

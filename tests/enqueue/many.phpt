@@ -1,5 +1,5 @@
 --TEST--
-enqueueMany(): chunks of 100, generators, and which message an error is about
+enqueueMany(): chunks of 100, generators, and the message that an error is about
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -42,7 +42,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $queue = $backend->another()->queue();
     $queue->enqueueMany(mails(201, function (int $i) use ($queue) {
         if ($i % 100 === 0) {
-            echo "  at $i stored ", stored($queue), "\n";   // no transaction is open: this very object can be used
+            echo "  at $i stored ", stored($queue), "\n";   // no transaction is open, so this same object can be used
         }
         return null;
     }));

@@ -1,5 +1,5 @@
 --TEST--
-What is stored comes back octet by octet; references are told apart by octets
+Stored messages come back octet by octet; references are compared by octets
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -47,7 +47,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
         echo strlen($error), ' ', substr($error, 0, 20), ' ', preg_match('//u', $error), "\n";
     }
 
-    /* Numbers at their ends. */
+    /* Numbers at the ends of their ranges. */
     $last = $queue->enqueue(null, 'last', priority: -100, sendAt: 253402300798, expiresAt: 253402300799, maxAttempts: 1000);
     $job = $queue->job($last);
     echo "$job->priority $job->nextAttemptAt $job->expiresAt $job->maxAttempts\n";

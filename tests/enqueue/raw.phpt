@@ -1,5 +1,5 @@
 --TEST--
-enqueue(): a complete message is brought to the wire's form and keeps its Message-ID
+enqueue(): a complete message is converted to the wire's form and keeps its Message-ID
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -97,8 +97,8 @@ no sender: MailQueue\MessageException [envelopeFrom]: envelopeFrom: missing, and
 no recipients: MailQueue\MessageException [recipients]: recipients: missing, and the message names none in To, Cc or Bcc; give recipients: ["a@example.org"]
 NUL: MailQueue\MessageException [message]: message: line 3: it has a NUL; encode the part as base64
 a bare CR in the header: MailQueue\MessageException [message]: message: line 1: a CR in the headers is not followed by LF; end lines with CRLF
-a long line that is signed: MailQueue\MessageException [message]: message: line 5: it has more than 998 octets, and a DKIM-Signature forbids to change it; break it or encode it (quoted-printable or base64) before signing
-Latin-1 that is signed: MailQueue\MessageException [message]: message: line 1: a header has bytes that are not UTF-8, and a DKIM-Signature forbids to change it; encode it (RFC 2047) before signing
+a long line that is signed: MailQueue\MessageException [message]: message: line 5: it has more than 998 octets, and its DKIM-Signature forbids changing it; break it or encode it (quoted-printable or base64) before signing
+Latin-1 that is signed: MailQueue\MessageException [message]: message: line 1: a header has bytes that are not UTF-8, and its DKIM-Signature forbids changing it; encode it (RFC 2047) before signing
 no header: MailQueue\MessageException [message]: message: line 1: the message does not begin with a header "Name: value"
 a Message-ID over lines: MailQueue\MessageException [message]: message: line 2: the Message-ID is broken over lines or has a control character; write "Message-ID: <unique@example.org>", or leave it out
 no colon: MailQueue\MessageException [message]: message: line 1: the message does not begin with a header "Name: value"

@@ -1,5 +1,5 @@
 --TEST--
-enqueueMany(): each message under its own mail's id, whatever is a duplicate beside it
+enqueueMany(): each message is stored under its own mail's id, even beside duplicates
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -12,7 +12,7 @@ posix
 <?php
 require __DIR__ . '/../lib/backends.inc';
 
-/** The subject says what the row must be. */
+/** The subject tells which row it must be in. */
 function one(string $what, ?string $reference = null, int $octets = 0): array
 {
     return ['message' => mail_fields(subject: $what, text: str_repeat("0123456789 abcdefghi\n", intdiv($octets, 21)) . "\xc3\xa9 \\ ' \" ?1\n"),
@@ -29,7 +29,7 @@ function show(MailQueue $queue): void
         $shown[] = ($job->reference ?? 'none') . "=$subject";
         $queue->complete($job);
     }
-    sort($shown); // what replaces another comes after the rest on a server
+    sort($shown); // on a server, rows that replace others come last
     echo '  ', implode(' ', $shown), "\n";
 }
 

@@ -1,5 +1,5 @@
 --TEST--
-enqueue(): mailqueue.max_message_size
+enqueue(): mailqueue.max_message_size limits messages
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -25,7 +25,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo count($queue->jobs()), " stored\n";
 });
 
-// The setting itself: 0 is no limit, a word is the limit by default.
+// The setting itself: 0 means no limit; a word leaves the default.
 foreach (['0', 'foo'] as $size) {
     $code = '$queue = new MailQueue($argv[1]); try { echo $queue->enqueue("Subject: x\r\n\r\n" . str_repeat(str_repeat("x", 78) . "\r\n", 340000),
         envelopeFrom: "a@example.org", recipients: ["b@example.org"]) ? "stored" : "not stored"; } catch (Exception $e) { echo $e->getMessage(); }';
@@ -35,11 +35,11 @@ foreach (['0', 'foo'] as $size) {
 }
 ?>
 --EXPECT--
-raw: MailQueue\MessageException [message]: message: it has 4913 bytes, allowed are 4096; make it smaller or raise the limit
-fields: MailQueue\MessageException [text]: text: the message has 4800 bytes or more, allowed are 4096; make it smaller or raise the limit
-grows over it by its encoding: MailQueue\MessageException [text]: text: the message has 5470 bytes or more, allowed are 4096; make it smaller or raise the limit
+raw: MailQueue\MessageException [message]: message: it has 4913 bytes, at most 4096 are allowed; make it smaller or raise the limit
+fields: MailQueue\MessageException [text]: text: the message has 4800 bytes or more, at most 4096 are allowed; make it smaller or raise the limit
+grows over it by its encoding: MailQueue\MessageException [text]: text: the message has 5470 bytes or more, at most 4096 are allowed; make it smaller or raise the limit
 int(1)
 fits
 1 stored
 0: stored
-foo: message: it has 27200113 bytes, allowed are 26214400; make it smaller or raise the limit
+foo: message: it has 27200113 bytes, at most 26214400 are allowed; make it smaller or raise the limit

@@ -1,5 +1,5 @@
 --TEST--
-enqueue(): types are converted as PHP converts arguments, or not, with strict_types
+enqueue(): types are converted as PHP converts arguments, with and without strict_types
 --EXTENSIONS--
 mailqueue
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Another connection holds the write lock: fails within the timeout, names cause and cure, works afterwards
+Another connection holds the write lock: the call fails within the timeout, names cause and cure, and works afterwards
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -31,7 +31,7 @@ foreach (['wal', 'truncate', 'delete'] as $journal) {
 
     var_dump($queue->enqueue(mail_fields(), 'r'));
 
-    /* A lock that ends within the timeout is waited for. */
+    /* If the lock ends within the timeout, the call waits for it. */
     $patient = new MailQueue($path, busyTimeout: 20000);
     $other = new Other('$pdo = new PDO("sqlite:$argv[1]"); $pdo->exec("BEGIN IMMEDIATE"); echo "locked\n"; usleep(200000); $pdo->exec("COMMIT");', $path);
     $other->line();

@@ -1,5 +1,5 @@
 --TEST--
-DatabaseException and MessageException as an application's tests throw them
+DatabaseException and MessageException, as an application's tests throw them
 --EXTENSIONS--
 mailqueue
 --FILE--
@@ -36,7 +36,7 @@ function caught(callable $f): void
         show($e);
     }
 }
-/* What takes a queue takes the fake, with all that a queue takes. */
+/* Code that takes a queue accepts the fake, with all of a queue's arguments. */
 $send = fn(MailQueue\Enqueuer $queue) => $queue->enqueue(new ArrayObject(), dsn: ['notify' => 'failure']);
 caught(fn() => $send(new Fake()));
 caught(fn() => (new Fake())->enqueueMany([]));
@@ -54,7 +54,7 @@ foreach ([
     'a clone' => fn() => clone new DatabaseException('x'),
     'no constructor' => fn() => (new ReflectionClass(DatabaseException::class))->newInstanceWithoutConstructor()->reason,
 ] as $what => $deed) {
-    echo "$what: ", strtok(thrown($deed), ':'), "\n";   // the engine's words differ by version
+    echo "$what: ", strtok(thrown($deed), ':'), "\n";   // the engine's wording differs by version
 }
 echo "a real one: ";
 $queue = new MailQueue(database());

@@ -1,5 +1,5 @@
 --TEST--
-A new database is its owner's, a file size limit is an exception, a DSN behind a blank is not a file's name
+A new database belongs to its user only, a file size limit is an exception, a DSN after a blank is not a file name
 --EXTENSIONS--
 mailqueue
 --FILE--

@@ -19,14 +19,14 @@ new MailQueue("$directory/damaged.db", journal: 'delete');
 $bytes = file_get_contents("$directory/damaged.db");
 file_put_contents("$directory/damaged.db", substr($bytes, 0, 100) . str_repeat("\xa5", strlen($bytes) - 100));
 
-/* Names that are taken by something else. */
+/* Paths at which there is something else. */
 (new PDO("sqlite:$directory/taken.db"))->exec('CREATE TABLE mail_queue (x TEXT)');
 (new PDO("sqlite:$directory/config.db"))->exec('CREATE TABLE config (name TEXT, v TEXT)');
 
 foreach (['text.db', 'directory.db', 'no/such/directory/x.db', 'text.db/x.db', 'dangling.db', 'fifo.db', 'damaged.db', 'taken.db', 'config.db'] as $name) {
     echo "$name: ", thrown(fn() => new MailQueue("$directory/$name"), $directory), "\n";
 }
-/* Rights do not stop root, so a file system that is read-only for everybody. */
+/* Permissions do not stop root, so the file system is read-only. */
 echo thrown(fn() => new MailQueue('/proc/mailqueue.db')), "\n";
 echo 'an empty file is one to begin with: ', (new MailQueue("$directory/empty.db"))->enqueue(), "\n";
 ?>

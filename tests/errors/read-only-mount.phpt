@@ -1,5 +1,5 @@
 --TEST--
-A file system that is mounted read-only: what reads works, what writes says so, and works again later
+A file system that is mounted read-only: reading works, writing reports it, and works again later
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -23,7 +23,7 @@ mkdir("$dir/mount");
 putenv('PATH=' . getenv('PATH') . ':/sbin:/usr/sbin');
 exec("truncate -s 16M $dir/image && mkfs.ext4 -q $dir/image");
 
-/* In a mount namespace of its own, which takes the mount and the loop device with it. */
+/* In a separate mount namespace, which removes the mount and the loop device when it ends. */
 $code = <<<'PHP'
     [, $dir] = $argv;
     $mount = function (string $options) use ($dir): void {

@@ -1,5 +1,5 @@
 --TEST--
-The database is replaced while a worker runs: it opens the new one, loses nothing of it, or says why it ends
+The database is replaced while a worker runs: the worker opens the new one and loses none of its mail, or says why it ends
 --EXTENSIONS--
 mailqueue
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-The database renamed, restored, deleted or copied while it is open: no mail is acknowledged that others do not see
+The database is renamed, restored, deleted or copied while it is open: no mail is acknowledged that other processes do not see
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -42,7 +42,8 @@ foreach (['wal', 'delete'] as $journal) {
             echo $other->end()[0];
         },
         'copied by copy(), another application beside' => function (string $path) {
-            /* copy() drops our locks, so the other may take itself for the last one and delete the WAL. */
+            /* copy() drops our locks, so the other process may believe it is the last one and
+             * delete the WAL. */
             copy($path, "$path.copy");
             $other = new Other('(new PDO("sqlite:$argv[1]"))->exec("INSERT INTO config VALUES (\'color\', \'red\')");', $path);
             echo $other->end()[0];

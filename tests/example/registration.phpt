@@ -1,5 +1,5 @@
 --TEST--
-The registration site: queued in the request, composed and sent by cron's line, removed with its registration, never failing because of the queue
+The registration site: mail enqueued in the request, composed and sent by cron, removed with its registration; the queue never makes a request fail
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

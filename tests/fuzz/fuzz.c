@@ -1,3 +1,4 @@
+/* The fuzz targets' assertion and their checks of addresses, messages and encoded words. */
 #include "fuzz.h"
 
 #include <stdio.h>
@@ -88,7 +89,7 @@ void fuzz_require_lines(struct mq_str text)
     }
 }
 
-/* How many fields of that name the header section has, read by the simplest means. */
+/* Counts the fields of that name in the header section, in the simplest way. */
 static size_t count_fields(struct mq_str message, const char *name)
 {
     size_t count = 0;
@@ -173,7 +174,7 @@ static void decode_q(struct mq_str text, struct mq_buffer *out)
     }
 }
 
-/* Reads the word as an encoded one, if it is. */
+/* Decodes the word if it is an encoded one. */
 static bool decode_word(struct mq_str word, struct mq_buffer *out)
 {
     size_t before = out->len;
@@ -197,7 +198,7 @@ static bool decode_word(struct mq_str word, struct mq_buffer *out)
 void fuzz_decode_header(struct mq_str value, struct mq_buffer *out)
 {
     struct mq_buffer space; /* since the last word, without line ends */
-    bool encoded = false;   /* that one was an encoded word */
+    bool encoded = false;   /* the last word was an encoded one */
     space = (struct mq_buffer){0};
     while (value.len > 0) {
         size_t n = 0;

@@ -1,4 +1,4 @@
-/* Addresses: what one parser takes, the others take too, as the same; and nothing else gets out. */
+/* Addresses: all parsers accept the same ones and read them alike, and nothing else gets out. */
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "mime/idn.h"
 #include "mime/mailbox.h"
 
-/* An address is taken in every place in which one may stand. */
+/* Every parser must accept an address, wherever it may stand. */
 static void require_everywhere(struct mq_str address)
 {
     struct mq_mailboxes list = {0};
@@ -70,7 +70,7 @@ static void require_same(const struct mq_strings *a, const struct mq_strings *b)
     }
 }
 
-/* What was parsed and written again is parsed to the same. */
+/* A parsed list, written again, parses to the same list. */
 static void require_round_trip(const struct mq_mailboxes *list)
 {
     struct mq_mailboxes again = {0};
@@ -122,7 +122,7 @@ static void try_mailboxes(struct mq_str text)
         REQUIRE(mq_utf8_valid(name) && strpbrk(name.len ? name.data : "", "\r\n\t\x7f") == NULL);
     }
     require_round_trip(&list);
-    if (!fuzz_contains(text, "=?")) { /* encoded words are whole in a header */
+    if (!fuzz_contains(text, "=?")) { /* in a header, encoded words must be complete */
         require_same_in_header(text, &list);
     }
     mq_mailboxes_clear(&list);
@@ -142,7 +142,8 @@ static void try_header(struct mq_str text)
     }
     for (size_t i = 0; i < list.count; i++) {
         fuzz_require_address(list.items[i]);
-        /* The space keeps what begins with "=?" from being read as one encoded word with others. */
+        /* The space keeps a text that begins with "=?" from forming one encoded word with
+         * others. */
         mq_buffer_printf(&joined, "%s%s", i > 0 ? ", " : "", list.items[i]);
     }
     REQUIRE(mq_addresses_of_header(mq_buffer_view(&joined), "To", &again, NULL) == MQ_OK);

@@ -1,6 +1,6 @@
-/* The composer: whatever the fields are, what comes out is a message as it goes over the wire, the
- * same each time, whatever Bcc has. An input is a row of fields with 0xFF between them; its first
- * byte says which one it is, see add_field(). */
+/* The composer: any fields give a message in wire form, the same each time, and Bcc does not change
+ * it. An input is a list of fields with 0xFF between them; the first byte of each says which field
+ * it is, see add_field(). */
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct input {
     struct mq_str unsubscribe[ITEMS_MAX];
 };
 
-/* "address", or "name\naddress" for one whose parts are given apart. */
+/* "address", or "name\naddress" if the parts are given separately. */
 static void add_address(struct mq_compose_address *items, struct mq_compose_addresses *list,
                         struct mq_str text)
 {
@@ -144,7 +144,7 @@ static bool contains(const struct mq_strings *list, const char *address)
     return false;
 }
 
-/* What the message says of itself is what was asked for. */
+/* The message has the fields that were asked for. */
 static void require_envelope(const struct mq_envelope *envelope, struct mq_str message)
 {
     struct mq_envelope said = {0};
@@ -156,7 +156,7 @@ static void require_envelope(const struct mq_envelope *envelope, struct mq_str m
     mq_envelope_clear(&said);
 }
 
-/* Pasted separators are spaces. */
+/* Pasted separators become spaces. */
 static void require_subject(struct mq_str message, struct mq_str subject)
 {
     static const char *const separators[] = {"\t",       "\v",           "\f",
@@ -208,7 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_input(&input, bytes);
     if (mq_compose(&input.fields, &out, &envelope, &err) == MQ_OK) {
         require_result(&input, &envelope, mq_buffer_view(&out));
-        /* Somebody else in Bcc, and the bytes are the same. */
+        /* Another recipient in Bcc gives the same bytes. */
         input.bcc[input.fields.bcc.count - 1].address = MQ_STR("x@y.example");
         REQUIRE(mq_compose(&input.fields, &again, &envelope, &err) == MQ_OK);
         REQUIRE(mq_str_equal(mq_buffer_view(&out), mq_buffer_view(&again)));

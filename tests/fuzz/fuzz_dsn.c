@@ -9,7 +9,7 @@
 #include "core/hash.h"
 #include "send/dsn.h"
 
-/* What a DSN looks like in logs: without the password, and without control characters. */
+/* A DSN in logs: without the password, and without control characters. */
 static void require_shown(const struct mq_dsn *dsn, const char *secret)
 {
     char *shown = mq_dsn_redacted(dsn);
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
      * host or command, which may be shown. It cannot write the input's own hash. */
     snprintf(secret, sizeof(secret), "s%016" PRIx64, mq_hash(MQ_HASH_BEGIN, text));
     try_dsn(text, secret);
-    /* The same as what follows a password. */
+    /* The same for the text after a password. */
     mq_buffer_cstr(&with, "smtp://user:");
     mq_buffer_cstr(&with, secret);
     mq_buffer_str(&with, text);

@@ -1,4 +1,4 @@
-/* What a relay says before the first mail: greeting, EHLO, STARTTLS, AUTH, line by line. */
+/* The relay's replies before the first mail: greeting, EHLO, STARTTLS, AUTH, line by line. */
 #include "fuzz.h"
 
 #include <string.h>

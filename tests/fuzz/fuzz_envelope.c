@@ -1,4 +1,4 @@
-/* The reader of `sendmail -t`: the envelope that a raw message names, and the bytes it becomes. */
+/* The reader behind `sendmail -t`: the envelope that a raw message names, and the stored bytes. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "../unit/envelope_of.h"
 #include "mime/wire/repair.h"
 
-/* Both readers of the header section see the same fields in it, whatever its line ends are. */
+/* Both readers of the header section see the same fields in it, with line ends of any kind. */
 static void require_same(const struct mq_envelope *envelope, struct mq_str message)
 {
     struct mq_envelope again = {0};

@@ -1,5 +1,5 @@
-/* Header fields: any text is folded and encoded so that it can be read again; and any bytes are
- * read for fields. */
+/* Header fields: any text is folded and encoded so that readers get it back; and any bytes can be
+ * searched for fields. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "mime/param.h"
 #include "mime/wire/message.h"
 
-/* Nothing but printable ASCII in lines of at most `max`. */
+/* Only printable ASCII, in lines of at most `max`. */
 static void require_folded(struct mq_str text, size_t max)
 {
     fuzz_require_lines(text);
@@ -100,7 +100,7 @@ static void try_filename(struct mq_str name)
     mq_buffer_clear(&out);
 }
 
-/* Bytes of others: what is found lies within them, and ends where the header section does. */
+/* Hostile bytes: the fields found lie within them, and end where the header section ends. */
 static void try_read(struct mq_str message)
 {
     struct mq_message_fields fields;

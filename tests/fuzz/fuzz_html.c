@@ -1,6 +1,4 @@
-/* HTML to text: whatever the HTML is, the text is UTF-8 that may stand in a mail, the same each
- * time.
- */
+/* HTML to text: from any HTML, the text is UTF-8 that a mail may contain, the same each time. */
 #include "fuzz.h"
 
 #include <string.h>

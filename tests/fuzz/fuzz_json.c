@@ -1,11 +1,12 @@
-/* The JSON of the queue's columns: what is written is read back, and what is read is written. */
+/* The JSON in the queue's columns: text that was written is read back, and values that were read
+ * are written. */
 #include "fuzz.h"
 
 #include <string.h>
 
 #include "core/json.h"
 
-/* Any bytes become one JSON string; UTF-8 without NUL comes back as it was. */
+/* Any bytes become one JSON string; UTF-8 without NUL is read back unchanged. */
 static void try_string(struct mq_str text)
 {
     struct mq_strings list = {0};

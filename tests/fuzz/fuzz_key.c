@@ -1,4 +1,4 @@
-/* DKIM key files: whatever is in the file, it is a key that signs, or an error. */
+/* DKIM key files: any file gives a key that signs, or an error. */
 #include "fuzz.h"
 
 #include <stdio.h>

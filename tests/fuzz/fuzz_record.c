@@ -1,6 +1,6 @@
-/* Intent files of other runs: whatever is in one, it proves something only as a whole, and what is
- * found in it is what stands in it. The first byte: 1 gives it this host's and this boot's header,
- * 2 as many slots as the file has room for. */
+/* Intent files of other runs: a damaged one proves nothing, and results that are found are those in
+ * the file. The first byte: 1 gives the file this host's and this boot's header, 2 as many slots as
+ * it has room for. */
 #include "fuzz.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void prepare(void)
     if (path[0] != '\0') {
         return;
     }
-    /* Where it is killed, the directory stays: a runner gives one that it removes. */
+    /* If the fuzzer is killed, the directory stays: a runner gives it one that it removes. */
     const char *base = getenv("TMPDIR");
     snprintf(directory, sizeof directory, "%s/record-XXXXXX", base != NULL ? base : "/tmp");
     REQUIRE(mkdtemp(directory) != NULL);
@@ -54,7 +54,7 @@ static void write_file(const void *data, size_t size)
     fclose(out);
 }
 
-/* Read by the simplest means: how many slots count, 0 when the file proves nothing. */
+/* Reads it in the simplest way: the number of slots that count, 0 if the file proves nothing. */
 static size_t slots_of(const struct file *file, size_t size)
 {
     const struct mq_intent_header *header = &file->header;
@@ -78,7 +78,7 @@ static size_t slots_of(const struct file *file, size_t size)
     return count;
 }
 
-/* Of several slots for a job one that came furthest. */
+/* Of several slots for a job, one of those that got furthest. */
 static void require_entry(const struct mq_intent_record *record, const struct file *file,
                           size_t count, int64_t job_id)
 {

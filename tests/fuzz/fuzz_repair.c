@@ -1,5 +1,5 @@
-/* Messages with long lines and raw bytes in their headers: what they become goes through any relay,
- * is the same when it is repaired again, and names the same envelope. (fuzz_repeat: 0x01) */
+/* Messages with long lines and raw bytes in their headers: once repaired, any relay takes them, a
+ * second repair changes nothing, and they name the same envelope. (fuzz_repeat: 0x01) */
 #include "fuzz.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static struct mq_str headers_of(struct mq_str message)
     return (struct mq_str){message.data, message.len - rest.len};
 }
 
-/* Every byte over 127 is gone, or the headers are UTF-8 as they were. */
+/* Every byte over 127 is gone, or the headers are unchanged UTF-8. */
 static void require_headers(struct mq_str headers, struct mq_str before)
 {
     REQUIRE(mq_utf8_valid(headers));

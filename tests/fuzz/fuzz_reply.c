@@ -1,4 +1,4 @@
-/* SMTP replies: however the bytes are cut, they are the same replies. */
+/* SMTP replies: cuts anywhere in the bytes do not change the replies. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static void require_reply(const struct mq_reply *reply)
     for (enum mq_stage stage = MQ_STAGE_CONNECT; stage <= MQ_STAGE_DOT; stage++) {
         enum mq_verdict verdict = mq_verdict_decide(stage, reply);
         REQUIRE(verdict <= MQ_VERDICT_PROTOCOL_ERROR);
-        /* Nothing but a good reply may end a mail as sent. */
+        /* Only a positive reply may end a mail as sent. */
         REQUIRE(verdict != MQ_VERDICT_ACCEPTED || reply->code < 400);
         REQUIRE(verdict != MQ_VERDICT_REFUSED || reply->code >= 500);
         REQUIRE(verdict != MQ_VERDICT_UNEXPLAINED || reply->code >= 550);

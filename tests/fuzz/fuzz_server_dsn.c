@@ -1,4 +1,4 @@
-/* DSNs of database servers: whatever the text is, nothing that is printed has the password. */
+/* DSNs of database servers: from any text, nothing that is printed contains the password. */
 #include "fuzz.h"
 
 #include <stdlib.h>

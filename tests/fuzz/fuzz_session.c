@@ -18,12 +18,12 @@
 #define COMMANDS 256
 #define SESSIONS 8
 
-/* A mail, and what the relay knows of its last transaction. */
+/* A mail, and what the relay knows about its last transaction. */
 struct mail {
     struct mq_transfer transfer; /* first */
     struct mq_target targets[TARGETS];
     bool waiting, done, entered;
-    int asked[TARGETS]; /* 0: no; 1: RCPT was sent; else the reply's code */
+    int asked[TARGETS]; /* 0: no; 1: RCPT was sent; otherwise the reply's code */
     int mail_code, data_code, dot_code;
     bool dot_sent;
     size_t taken; /* recipients accepted */
@@ -37,20 +37,20 @@ struct command {
 
 static struct world {
     struct mq_channel channel;     /* first */
-    struct mq_transport transport; /* where the session puts what is done, or goes once more */
+    struct mq_transport transport; /* gets finished transfers, and those to repeat */
     struct mq_dsn dsn;
-    struct mq_smtp_host host;
+    struct mq_smtp_owner owner;
     struct mq_smtp_session session;
     struct mail mails[MAILS];
     size_t mail_count;
     int64_t now_ms;
-    /* the relay: what it read, and what of it has no reply */
+    /* the relay: what it has read, and how much of that has no reply yet */
     struct mq_buffer line, body;
     struct mail *in; /* of the last MAIL */
     bool in_body, lone, data_open;
     struct command commands[COMMANDS];
     size_t head, count;
-    const char *says; /* what it says */
+    const char *says; /* what it will say */
     size_t left;
     bool eof, reset, blocked, broken, lease_over;
     size_t cut;
@@ -106,7 +106,7 @@ static void read_rcpt(const char *line)
 
 static void read_command(const char *line)
 {
-    REQUIRE(!w.data_open); /* nothing goes behind DATA before its reply */
+    REQUIRE(!w.data_open); /* nothing goes after DATA before its reply */
     for (const char *c = line; *c != '\0'; c++) {
         REQUIRE(*c >= 32 && *c < 127);
     }
@@ -126,7 +126,7 @@ static void read_command(const char *line)
     }
 }
 
-/* The dot came: the body is the mail's, whole. */
+/* The dot came: the body must be the mail's, complete. */
 static void read_dot(void)
 {
     struct mq_transfer *transfer = &w.in->transfer;
@@ -201,10 +201,10 @@ static void answered(const struct command *command, int code)
     }
 }
 
-/* The session reads a reply: it is the one to the oldest command. */
-static void heard(struct mq_smtp_host *host, int code)
+/* The session reads a reply: it belongs to the oldest command. */
+static void heard(struct mq_smtp_owner *owner, int code)
 {
-    (void)host;
+    (void)owner;
     if (w.count > 0) {
         struct command command = w.commands[w.head];
         w.head = (w.head + 1) % COMMANDS;
@@ -248,9 +248,9 @@ static void channel_close(struct mq_channel *channel)
 
 static const struct mq_channel_ops channel_ops = {channel_send, channel_recv, channel_close};
 
-static struct mq_transfer *next(struct mq_smtp_host *host, bool behind)
+static struct mq_transfer *next(struct mq_smtp_owner *owner, bool behind)
 {
-    (void)host;
+    (void)owner;
     (void)behind;
     for (size_t i = 0; i < w.mail_count; i++) {
         if (w.mails[i].waiting) {
@@ -261,7 +261,7 @@ static struct mq_transfer *next(struct mq_smtp_host *host, bool behind)
     return NULL;
 }
 
-/* Not another time, when a relay may have taken it. */
+/* Not sent again if a relay may have accepted it. */
 static void require_not_sent(const struct mail *mail)
 {
     REQUIRE(!mail->dot_sent || mail->dot_code >= 400);
@@ -308,7 +308,7 @@ static void again(struct mq_transfer *transfer)
     mail->waiting = true;
 }
 
-/* Takes what came back since the last call. */
+/* Takes the transfers that came back since the last call. */
 static void collect(void)
 {
     struct mq_transfer *transfer;
@@ -320,12 +320,12 @@ static void collect(void)
     }
     const struct mq_relay_trouble *trouble = &w.transport.trouble;
     REQUIRE(!w.transport.troubled || (trouble->reason[0] != '\0' && trouble->retry_after_s >= 0));
-    w.transport.troubled = false; /* another run's */
+    w.transport.troubled = false; /* it belongs to another run */
 }
 
-static void closed(struct mq_smtp_host *host, struct mq_smtp_session *session, const char *why)
+static void closed(struct mq_smtp_owner *owner, struct mq_smtp_session *session, const char *why)
 {
-    (void)host;
+    (void)owner;
     REQUIRE(why != NULL && session->channel == NULL);
 }
 
@@ -356,7 +356,7 @@ static void connect_session(const uint8_t *how)
     w.in = NULL;
     w.in_body = w.lone = w.data_open = w.eof = w.reset = w.blocked = w.broken = false;
     w.head = w.count = 0;
-    mq_smtp_session_init(&w.session, &w.host);
+    mq_smtp_session_init(&w.session, &w.owner);
     mq_smtp_session_ready(&w.session, &w.channel, &caps);
     mq_smtp_session_pump(&w.session);
     collect();
@@ -406,7 +406,7 @@ static void says(const char *text, size_t len)
     w.left = 0;
 }
 
-/* Good replies: to all that is unanswered, or to one command. */
+/* Positive replies: to all commands without one, or to one command. */
 static void agree(bool all)
 {
     for (size_t n = all ? COMMANDS : 1; n > 0 && w.count > 0 && w.session.channel != NULL; n--) {
@@ -478,22 +478,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                             .final_timeout_ms = 600000,
                             .idle_ms = 10000,
                             .mails_per_connection = data[2] & 32 ? 2 : 100};
-    w.host =
-        (struct mq_smtp_host){.transport = &w.transport,
-                              .dsn = &w.dsn,
-                              .following = data[0] & 128 ? MQ_SMTP_FOLLOW_TRY : MQ_SMTP_FOLLOW_DOT,
-                              .next = next,
-                              .closed = closed,
-                              .heard = heard};
+    w.owner =
+        (struct mq_smtp_owner){.transport = &w.transport,
+                               .dsn = &w.dsn,
+                               .following = data[0] & 128 ? MQ_SMTP_FOLLOW_TRY : MQ_SMTP_FOLLOW_DOT,
+                               .next = next,
+                               .closed = closed,
+                               .heard = heard};
     make_mails(data);
     run(data, data + 4, size - 4);
     for (size_t i = 0; i < w.mail_count; i++) {
         REQUIRE(w.mails[i].done != w.mails[i].waiting);
     }
     for (int i = 0; i < MQ_SMTP_STATE_COUNT; i++) {
-        REQUIRE(w.host.in_state[i] == 0);
+        REQUIRE(w.owner.in_state[i] == 0);
     }
-    REQUIRE(!w.host.trying);
+    REQUIRE(!w.owner.trying);
     mq_buffer_clear(&w.line);
     mq_buffer_clear(&w.body);
     return 0;

@@ -2,7 +2,7 @@
  * not change a second time, and each part decodes to the octets that it had.
  *
  * The first byte: 1 takes the rest for a message as programs write it, with a byte 0x01 for 300
- * times the one behind it; else the rest says of which parts a message is made. */
+ * times the one after it; else the rest says of which parts a message is made. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 
 /* ---- messages made of parts ---- */
 
-/* As programs choose them; some are a line of quoted-printable. */
+/* Boundaries as programs choose them; some look like a line of quoted-printable. */
 static const char *const boundaries[] = {"b", "=_b", "=C3=A9", "=E9=", "--", "b b"};
 
 struct builder {
@@ -49,7 +49,7 @@ static bool is_delimiter(const struct builder *b, struct mq_str line)
     return false;
 }
 
-/* Up to a NUL: lines without CR, of a length that SMTP carries. */
+/* Lines without CR, up to a NUL, of a length that SMTP carries. */
 static void put_lines(struct builder *b, bool one)
 {
     const uint8_t *end = b->left > 0 ? memchr(b->data, 0, b->left) : NULL;
@@ -100,7 +100,7 @@ static void put_entity(struct builder *b)
         put_multipart(b);
     } else if (inside && how % 4 == 3) {
         mq_buffer_cstr(b->out, "Content-Type: message/rfc822\r\n\r\n");
-        b->around[b->depth++] = "\n"; /* no line is that */
+        b->around[b->depth++] = "\n"; /* no line equals that */
         put_entity(b);
         b->depth--;
     } else {
@@ -153,7 +153,7 @@ static void decode_quoted(struct mq_str text, struct mq_buffer *out)
     while (text.len > 0) {
         struct mq_str line = fuzz_cut(&text, '\n');
         while (line.len > 0 && memchr(" \t\r", line.data[line.len - 1], 3) != NULL) {
-            line.len--; /* white space at the end is of the way here */
+            line.len--; /* white space at the end may be lost on the way */
         }
         bool soft = line.len > 0 && line.data[line.len - 1] == '=';
         line.len -= soft;
@@ -168,8 +168,8 @@ static void decode_quoted(struct mq_str text, struct mq_buffer *out)
     }
 }
 
-/* What a reader has of a body, with the line end behind it, which is a boundary's (`has_end`) or
- * the body's own. */
+/* A body as a reader gets it, with the line end after it, which belongs to a boundary (`has_end`)
+ * or to the body. */
 static void decode(struct mq_str entity, struct mq_str body, bool has_end, struct mq_buffer *out)
 {
     switch (encoding_of(entity)) {
@@ -203,7 +203,7 @@ static void require_same_body(struct mq_str before, struct mq_str after, bool ha
     mq_buffer_clear(&b);
 }
 
-/* Takes what is before the next boundary off *text; false: none follows. */
+/* Removes the text before the next boundary from *text; false: no boundary follows. */
 static bool take_part(struct mq_str *text, struct mq_str boundary, struct mq_str *part)
 {
     *part = (struct mq_str){text->data, 0};

@@ -1,5 +1,5 @@
 --TEST--
-Array messages: attachments and what the HTML shows, from paths, texts and streams
+Array messages: attachments and images in the HTML, from paths, texts and streams
 --EXTENSIONS--
 mailqueue
 --FILE--

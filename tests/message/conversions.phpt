@@ -1,5 +1,5 @@
 --TEST--
-Array messages: PHP code that conversions run (Stringables, dates, streams) can change nothing of what was read, nor break anything
+Array messages: PHP code that runs during conversions (Stringables, dates, streams) cannot change values already read, nor break anything
 --EXTENSIONS--
 mailqueue
 fileinfo
@@ -10,13 +10,13 @@ require __DIR__ . '/mime.inc';
 $path = database();
 $queue = new MailQueue($path);
 
-/* Calls something when it is made text. */
+/* Calls a function when it is converted to a string. */
 final class Text
 {
     public function __construct(private string $text, private ?Closure $call = null) {}
     public function __toString(): string { $this->call && ($this->call)(); return substr("$this->text ", 0, -1); }
 }
-/* A stream whose reading calls something. */
+/* A stream that calls a function when it is read. */
 final class Stream
 {
     public static ?Closure $call;
@@ -53,7 +53,7 @@ $spoil = function () use (&$to, &$subject, &$attachments, &$fields, &$html): voi
     unset($attachments[0]['name']);
     $fields = null;
     $html = str_repeat('y', 100);
-    $GLOBALS['waste'] = array_map(fn($i) => str_repeat('~', 4 + $i % 60), range(1, 6000)); // where the old values were
+    $GLOBALS['waste'] = array_map(fn($i) => str_repeat('~', 4 + $i % 60), range(1, 6000)); // where the old values were in memory
 };
 $fields = ['from' => 'club@example.org', 'to' => &$to, 'cc' => ['carl@example.net' => new Text('Carl', $spoil)], 'subject' => &$subject, 'text' => 'x', 'html' => &$html, 'attachments' => &$attachments];
 $html = null;
@@ -75,7 +75,7 @@ show($queue->job($queue->enqueue(['attachments' => &$list] + mail_fields())));
 $stream = mine('cannot be closed meanwhile', function () use (&$stream) { @fclose($stream); });
 show($queue->job($queue->enqueue(['attachments' => [['stream' => $stream, 'name' => 'x.txt']]] + mail_fields())));
 
-$to = $fields = $entry = $list = $stream = Stream::$call = null; // what leads round in circles
+$to = $fields = $entry = $list = $stream = Stream::$call = null; // breaks reference cycles
 
 echo "used while it is read\n";
 $inner = fn() => $queue->enqueue(mail_fields(subject: 'inner'));

@@ -1,5 +1,5 @@
 --TEST--
-A complete message's envelope: MailQueue::envelope(), and what enqueue() and the worker take of it
+A complete message's envelope: MailQueue::envelope(), enqueue() and the worker agree
 --EXTENSIONS--
 mailqueue
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Attachments come from regular local files only: what is none is refused, the field is named
+Attachments come from regular local files only: others are refused, and the field is named
 --EXTENSIONS--
 mailqueue
 posix
@@ -17,7 +17,7 @@ symlink("$dir/loop", "$dir/loop");
 symlink("$dir/a.txt", "$dir/to-a.txt");
 $socket = stream_socket_server("unix://$dir/socket");
 
-/* A wrapper of the application's own: nothing of it is called. */
+/* A stream wrapper of the application: none of its methods is called. */
 final class Wrapper
 {
     public function stream_open(): bool { echo "the wrapper was called\n"; return false; }
@@ -96,8 +96,8 @@ attachments[2]: the path has a NUL; give a content as ['data' => …]
 attachments[2]: the path is empty
 attachments[2]: phar:: No such file or directory; give the path of a local file that exists, or ['stream' => fopen(…)], or a content as ['data' => …]
 attachments[2]: …: Invalid argument
-attachments[2]: %/large.bin: it has 26214401 bytes, allowed for a message are 26214400 (mailqueue.max_message_size)
-attachments[2]: its size is not the 0 bytes that it had before; let nobody write to it meanwhile
+attachments[2]: %/large.bin: it has 26214401 bytes, at most 26214400 are allowed for a message (mailqueue.max_message_size)
+attachments[2]: its size is not the 0 bytes that it had before; do not write to the file while it is being attached
 0 stored
 what is fine:
 ok ok ok ok ok ok 

@@ -1,5 +1,5 @@
 --TEST--
-Messages: a large file costs no request memory; a script that ends in between leaves no memory and no descriptor behind
+Messages: a large file needs no request memory; a script that ends in between leaks no memory and no descriptor
 --EXTENSIONS--
 mailqueue
 --SKIPIF--
@@ -19,7 +19,8 @@ for ($i = 0; $i < 18; $i++) {
     file_put_contents($large, random_bytes(MIB), FILE_APPEND);
 }
 
-/* How often its size a file takes at the peak. The limit leaves no room for a copy of PHP's. */
+/* The peak memory in multiples of the file's size. The limit leaves no room for a copy in PHP's
+ * memory. */
 $other = new Other(<<<'PHP'
     [, $path, $large] = $argv;
     ini_set('memory_limit', '8M');

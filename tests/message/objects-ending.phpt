@@ -5,7 +5,7 @@ mailqueue
 --FILE--
 <?php
 require __DIR__ . '/../lib/queue.inc';
-/* A leak of request memory is usual then; one of ours is not. */
+/* A leak of request memory is normal after that; a leak of our own is not. */
 putenv('LSAN_OPTIONS=print_suppressions=0:suppressions=' . __DIR__ . '/../lib/request.supp');
 $path = database();
 foreach (['exit', 'fatal'] as $how) {

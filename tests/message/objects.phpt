@@ -1,5 +1,5 @@
 --TEST--
-Messages that are objects with toString(): their text, whom their methods name, and wrong answers
+Messages that are objects with toString(): their text, the recipients that their methods return, and wrong return values
 --EXTENSIONS--
 mailqueue
 --FILE--
@@ -24,7 +24,7 @@ final class Boxes
     public function __construct(private mixed $addresses) {}
     public function getAddresses(): mixed { return $this->addresses; }
 }
-/** What a Closure returns, or the value. */
+/** A Closure's return value, or the value itself. */
 function answer(mixed $value): mixed
 {
     return $value instanceof Closure ? $value() : $value;
@@ -35,7 +35,7 @@ class Text
     public function toString(): mixed { return answer($this->text); }
     protected function answer(string $name): mixed { return answer($this->answers[$name] ?? []); }
 }
-/** As Symfony's Email. */
+/** Like Symfony's Email. */
 class Mail extends Text
 {
     public function getTo(): mixed { return $this->answer('to'); }
@@ -45,7 +45,7 @@ class Mail extends Text
     public function getReturnPath(): mixed { return $this->answers['return'] ?? null; }
     public function getFrom(): mixed { return $this->answer('from'); }
 }
-/** As Symfony's Message: all() of its headers is asked, by name. */
+/** Like Symfony's Message: all() of its headers is called with a name. */
 class HeadersOnly extends Text
 {
     public function getHeaders(): object

@@ -1,5 +1,5 @@
 --TEST--
-Attachments: open_basedir holds, whatever links lead to
+Attachments: open_basedir applies, wherever links lead
 --EXTENSIONS--
 mailqueue
 posix
@@ -19,7 +19,7 @@ symlink("$outside/none", "$inside/to-nothing");
 mkdir("$inside-more");
 file_put_contents("$inside-more/b.txt", 'begins with the same name');
 
-/* open_basedir can only be narrowed, so another process is the one that is shut in. */
+/* open_basedir can only be narrowed, so a separate process gets the restriction. */
 $other = new Other(<<<'PHP'
     [, $inside, $outside] = $argv;
     $queue = new MailQueue("$inside/mail.db");
@@ -39,7 +39,7 @@ $other = new Other(<<<'PHP'
     PHP, $inside, $outside);
 echo $other->end()[0];
 
-/* A directory that is a link at one moment and a directory at the next. */
+/* A directory that switches between a link and a real directory all the time. */
 mkdir("$outside/swapped");
 file_put_contents("$outside/swapped/x.txt", 'outside');
 mkdir("$inside/real");

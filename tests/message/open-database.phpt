@@ -1,5 +1,5 @@
 --TEST--
-A database that this process has open is not read as an attachment, key, log or password file: its locks would go
+A database that this process has open is not read as an attachment, key, log or password file: closing it would drop its locks
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -29,7 +29,7 @@ foreach (['log' => ['log' => $path], 'dkim' => ['log' => '', 'dkim' => "example.
     }
 }
 
-// Another process that opens the file and closes it is not the last: the WAL stays.
+// Another process that opens and closes the file is not the last one: the WAL stays.
 $code = '$pdo = new PDO("sqlite:$argv[1]"); $pdo->query("SELECT count(*) FROM mail_queue")->fetchAll();';
 shell_exec(escapeshellarg(getenv('TEST_PHP_EXECUTABLE')) . ' ' . getenv('TEST_PHP_EXTRA_ARGS') . ' -r ' . escapeshellarg($code) . ' ' . escapeshellarg($path));
 clearstatcache();

@@ -1,5 +1,5 @@
 --TEST--
-Complete messages with long lines, raw UTF-8 and Latin-1 in headers: Python reads in what was stored what was meant
+Complete messages with long lines, raw UTF-8 and Latin-1 in headers: Python reads the stored message as it was meant
 --EXTENSIONS--
 mailqueue
 --SKIPIF--
@@ -22,7 +22,7 @@ $python = static function (string $mode, string $input): string {
     return $output;
 };
 
-/* In memory where possible: many mails, and nothing here is about power cuts. */
+/* In memory if possible: there are many mails, and the test is not about power failures. */
 if (is_writable('/dev/shm')) {
     putenv('TMPDIR=/dev/shm');
 }
@@ -32,7 +32,7 @@ $changed = 0;
 foreach (json_decode($python('make', ''), true) as $raw) {
     $message = $queue->job($queue->enqueue(base64_decode($raw)))->message;
     $stored[] = base64_encode($message);
-    // What is mended stays as it is.
+    // A second repair changes nothing.
     $changed += $queue->job($queue->enqueue($message))->message !== $message;
 }
 echo $python('check', json_encode($stored)), "changed again: $changed\n";

@@ -1,5 +1,5 @@
 """Messages as careless programs write them, and what Python's email package reads in what they
-became. `mend.py make` prints 300 as a JSON list of base64; `mend.py check` takes the list of what
+became. `repair.py make` prints 300 as a JSON list of base64; `repair.py check` takes the list of what
 was stored on its input."""
 import base64
 import email

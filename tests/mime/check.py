@@ -115,7 +115,7 @@ class Check:
                 self.body_lines(part)
 
     def header_line(self, line):
-        """At most 78; 76 with encoded words; 998 where it cannot be folded. The space behind the
+        """At most 78; 76 with encoded words; 998 where it cannot be folded. The space after the
         field's name is no place for that: many readers take the fold for a part of the value."""
         limit = 78
         if b'=?utf-8?' in line:

@@ -17,7 +17,7 @@ class Entity:
     def __init__(self, raw):
         head, blank, self.body = raw.partition(b'\r\n\r\n')
         if not blank:
-            raise Broken('a part has no empty line behind its header')
+            raise Broken('a part has no empty line after its header')
         self.lines = head.split(b'\r\n')
         self.fields = []
         for line in self.lines:
@@ -45,7 +45,7 @@ class Entity:
         return self.get('Content-Transfer-Encoding', '7bit')
 
     def split(self):
-        """The parts of a multipart, without anything before, between or behind them."""
+        """The parts of a multipart, without anything before, between or after them."""
         found = re.search(r'; *boundary="([^"]+)"', self.get('Content-Type'))
         if not found:
             raise Broken('a multipart without boundary')
@@ -54,7 +54,7 @@ class Entity:
         if first or last not in (b'--', b'--\r\n'):
             raise Broken('something is around the parts')
         if any(part[:2] != b'\r\n' for part in parts):
-            raise Broken('something stands behind a boundary')
+            raise Broken('something stands after a boundary')
         return [Entity(part[2:]) for part in parts]
 
     def walk(self):

@@ -5,7 +5,7 @@
  *   F T C B R  a mailbox of From, To, Cc, Bcc, Reply-To: one text, or a name, NUL and the address
  *   S X H      subject, text, HTML
  *   h          a header field: name, NUL, value
- *   P          an attachment or inline part: name, NUL, type, NUL, cid; behind it
+ *   P          an attachment or inline part: name, NUL, type, NUL, cid; after it
  *   D or O     its content, or a path that it is read from
  *   U I d      a URI for unsubscribing, the Message-ID, the date as a decimal number
  *   E          the end: compose it

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: the application's settings of the connection, character sets, collations, orphan check, locked rows
+MariaDB: the application's connection settings, character sets, collations, orphan check, locked rows
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -74,13 +74,13 @@ $one = $backend->pdo([PDO::MYSQL_ATTR_USE_BUFFERED_QUERY => false]);
 $its = new MailQueue($one);
 $open = $one->query('SELECT seq FROM seq_1_to_1000');
 $open->fetch();
-echo str_replace('Pdo\Mysql::ATTR_', 'PDO::MYSQL_ATTR_', thrown(fn() => $its->enqueue(mail_fields()))), "\n"; // PDO's words are new in 8.6
+echo str_replace('Pdo\Mysql::ATTR_', 'PDO::MYSQL_ATTR_', thrown(fn() => $its->enqueue(mail_fields()))), "\n"; // PDO's wording is new in 8.6
 var_dump(count($open->fetchAll()), $its->enqueue(mail_fields()) > 0);
 
 echo "without autocommit all is the application's transaction\n";
 $one = $backend->pdo([PDO::ATTR_AUTOCOMMIT => false]);
 $its = new MailQueue($one);
-$one->exec('COMMIT'); // of what the queue has read
+$one->exec('COMMIT'); // of rows that the queue has read
 $before = count($queue->jobs());
 $its->enqueue(mail_fields());
 echo count($queue->jobs()) - $before;
@@ -153,8 +153,8 @@ var_dump($second->complete($job));
 --EXPECT--
 config InnoDB utf8mb4_bin,mail_body InnoDB utf8mb4_bin,mail_queue InnoDB utf8mb4_bin,mail_spent InnoDB utf8mb4_bin
 bytes are kept, whatever the connection is set to
-MailQueue\Exception: $database: the connection's character set is gbk for statements and gbk for comparisons, by which texts would be changed: add charset=utf8mb4 to the DSN
-MailQueue\Exception: $database: the connection's character set is utf8mb4 for statements and latin1 for comparisons, by which texts would be changed: add charset=utf8mb4 to the DSN
+MailQueue\Exception: $database: the connection's character set is gbk for statements and gbk for comparisons, which would change stored text: add charset=utf8mb4 to the DSN
+MailQueue\Exception: $database: the connection's character set is utf8mb4 for statements and latin1 for comparisons, which would change stored text: add charset=utf8mb4 to the DSN
 what a collation may take for the same is not
 stored stored stored stored stored 5
 attributes

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: times are the server's, whatever the clock of this machine says
+MariaDB: times come from the server, whatever this machine's clock says
 --EXTENSIONS--
 mailqueue
 pdo_mysql
@@ -17,7 +17,7 @@ foreach (['+90s', '-90s'] as $off) {
     $pdo = new PDO($server->schema());
     $pdo->exec("SET time_zone = '+05:30'");
     $now = fn(): int => (int) $pdo->query('SELECT UNIX_TIMESTAMP()')->fetchColumn();
-    /* How many seconds after the server's clock, which the test may have been slower than. */
+    /* How many seconds it is later than the server's clock; the test itself may have been slow. */
     $about = fn(int $time, int $wanted): string => abs($time - $now() - $wanted) < 40 ? "as it should be\n" : $time - $now() . "\n";
     echo "$off: ", abs($now() - time()) > 80 ? "another clock\n" : "the same clock\n";
     $queue = new MailQueue($pdo);

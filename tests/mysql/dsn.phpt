@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue('mysql:…'): a connection of its own, reopened when it was lost; user and password; doctor
+new MailQueue('mysql:…'): a connection of its own, reopened when it is lost; user and password; doctor
 --EXTENSIONS--
 mailqueue
 pdo_mysql

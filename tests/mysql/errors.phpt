@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: what its errors become; old servers, deadlocks, truncation, sizes, migrations, a lost connection
+MariaDB: how its errors are reported; old servers, deadlocks, truncation, sizes, migrations, a lost connection
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -72,7 +72,8 @@ $pdo->exec('DROP TRIGGER deadlock');
 echo "a true one, within the application's transaction\n";
 $pdo->exec('CREATE TABLE theirs (id INT PRIMARY KEY, n INT)');
 $pdo->exec('INSERT INTO theirs VALUES (1, 0), (2, 0)');
-/* The other one has changed more, so that ours is the victim; it has the row of a duplicate, and waits for ours. */
+/* The other transaction has changed more, so ours becomes the victim; the other has the row of a
+ * duplicate, and waits for ours. */
 $code = '$pdo = new PDO($argv[1]); $pdo->beginTransaction();
     $pdo->exec("INSERT INTO theirs SELECT seq, 0 FROM seq_10_to_900"); $pdo->exec("UPDATE mail_queue SET priority = 1 WHERE id = $argv[2]"); echo "has it\n"; fgets(STDIN);
     $pdo->exec("UPDATE theirs SET n = 1 WHERE id = 1"); echo "got it\n"; $pdo->rollBack();';
@@ -129,7 +130,7 @@ foreach ([true, false] as $emulate) {
     echo 'beside a small one: ', substr(thrown(fn() => $its->enqueueMany($two)), 0, 68), "\n";
     var_dump($small->inTransaction());
     $small->rollBack();
-    unset($its, $small); // PHP itself leaks a statement that is there when it ends, unless it is emulated
+    unset($its, $small); // PHP itself leaks a statement that still exists then, unless it is emulated
 }
 $pdo->exec('SET GLOBAL max_allowed_packet = 16777216');
 

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: nothing that is done with a long queue reads much of its table; claims lock what they take
+MariaDB: no operation on a long queue reads much of its table; claims lock the rows that they take
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -25,7 +25,7 @@ $look->exec("INSERT INTO mail_queue (reference, mail_type, status, priority, nex
     FROM seq_1_to_20000");
 $look->exec("UPDATE mail_queue SET envelope_from = 'a@example.org', recipients = '[\"b@example.org\"]'");
 $look->exec("INSERT INTO mail_body SELECT id, 'From: a@example.org\r\n\r\ntext\r\n' FROM mail_queue");
-/* What the session's handlers have read: rows and entries of indexes. */
+/* The rows and index entries that the session's handlers have read. */
 $reads = function (PDO $pdo): int {
     $all = $pdo->query("SHOW SESSION STATUS LIKE 'Handler_read%'")->fetchAll(PDO::FETCH_KEY_PAIR);
     return array_sum(array_diff_key($all, ['Handler_read_rnd_deleted' => 0]));
@@ -59,7 +59,7 @@ foreach (['before', 'after'] as $when) {
 }
 echo "few rows\n";
 
-/* What many rows are written and read with, by their list. */
+/* Statements that read and write many rows, by a list of ids. */
 final class Noting extends PDO
 {
     public array $lists = [];
@@ -94,7 +94,7 @@ foreach ([true, false] as $emulated) {
     }
 }
 
-/* All that waits may be claimed at the same time, by as many as there are rows. */
+/* All waiting jobs can be claimed at the same time, by as many claims as there are jobs. */
 $look->exec("DELETE FROM mail_queue");
 $backend->queue()->setConfig('mailMaxPerHour', 0);
 $backend->queue()->enqueueMany(array_map(fn() => ['message' => mail_fields()], range(1, 6)));

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: enqueue() is four round trips on a connection of its own and within the application's transaction; so are a hundred mails
+MariaDB: enqueue() takes four round trips on a connection of its own and within the application's transaction; so does enqueueMany() of a hundred
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -32,7 +32,7 @@ $show("a hundred in the application's transaction", fn() => (new MailQueue($one)
 $one->commit();
 $large = mail_fields(text: str_repeat("A line of text.\n", 8000));
 $pdo->beginTransaction();
-// Close has no answer: a statement behind it tells that it is in the log.
+// Close has no reply: a statement after it shows that it is in the log.
 $show('a large one is prepared where the application has it so', fn() => (new MailQueue($pdo))->enqueue($large) && $pdo->exec('DO 0') === 0);
 $pdo->commit();
 ?>

@@ -1,5 +1,5 @@
 --TEST--
-runWorker() with a DSN on MariaDB: connections that are ended, a server that is killed and comes back; orphans, envelopes
+runWorker() with a DSN on MariaDB: connections that are killed, a server that is killed and comes back; orphans, envelopes
 --EXTENSIONS--
 mailqueue
 pdo_mysql
@@ -25,7 +25,7 @@ $result = function (object $report) use ($dsn, &$accepted): string {
     return "$report->end, sent $report->sent, uncertain $report->uncertain, accepted " . count($counts) . (max($counts) === 1 ? ' each once' : ' some twice') . ", left $left\n";
 };
 
-echo "connections ended, also within a turn\n";
+echo "connections ended, also within a cycle\n";
 $kill = function () use ($server): void {
     $pdo = $server->connect();
     foreach ($pdo->query("SELECT id FROM information_schema.processlist WHERE db = 'test1'")->fetchAll(PDO::FETCH_COLUMN) as $id) {
@@ -72,7 +72,7 @@ $report = $queue->runWorker(function ($job) use ($pdo): void {
 echo "$report->end $report->sent\n";
 ?>
 --EXPECT--
-connections ended, also within a turn
+connections ended, also within a cycle
 empty, sent 60, uncertain 0, accepted 60 each once, left 0
 the server killed, and back after a while
 empty, sent 60, uncertain 0, accepted 60 each once, left 0

@@ -29,7 +29,7 @@ $settings = [
     'ATTR_STATEMENT_CLASS' => [[OwnStatement::class, ['word']]],
 ];
 
-/** Everything that reads or writes. */
+/** Every call that reads or writes. */
 function use_queue(PDO $pdo): string
 {
     $queue = new MailQueue($pdo);

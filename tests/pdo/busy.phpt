@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue($pdo) within a transaction while another connection writes: the error names what it can know
+new MailQueue($pdo) within a transaction while another connection writes: the error states only what is known
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -8,7 +8,9 @@ pdo_sqlite
 require __DIR__ . '/../lib/queue.inc';
 
 error_reporting(E_ALL & ~E_DEPRECATED); // PHP 8.5 has the attribute in Pdo\Sqlite, which 8.3 lacks
-/** What enqueue() throws in a transaction that has read or has not, with another writer. */
+/**
+ * The error of enqueue() in a transaction that has or has not read before, while another writes.
+ */
 $try = function (string $journal, bool $reads, bool $extended, bool $ends): void {
     $path = database();
     (new MailQueue($path, journal: $journal))->stats();

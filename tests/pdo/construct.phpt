@@ -1,5 +1,5 @@
 --TEST--
-SQLite: new MailQueue($pdo) within a transaction reads nothing, so that another one's commit refuses no write
+SQLite: new MailQueue($pdo) within a transaction reads nothing, so that a commit elsewhere does not block later writes
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

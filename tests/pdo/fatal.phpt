@@ -12,7 +12,7 @@ require __DIR__ . '/../lib/servers.inc';
 $path = database();
 (new MailQueue($path))->stats();
 $root = dirname($path);
-/* The subclass stops PHP where the second statement is prepared: our transaction is open then. */
+/* The subclass ends PHP when the second statement is prepared: our transaction is open then. */
 file_put_contents("$root/index.php", <<<'PHP'
 <?php
 ini_set('display_errors', '0');
@@ -31,7 +31,7 @@ $queue = new MailQueue($pdo);
 if (isset($_GET['full'])) {
     ini_set('memory_limit', (string) (memory_get_usage(true) + (3 << 20)));
     $queue->enqueue(str_pad("From: a@example.org\r\nTo: b@example.org\r\n\r\n", 60 << 14, "body\r\n"));
-    for ($size = 1; $size < 8; $size++) { // wherever the limit is met
+    for ($size = 1; $size < 8; $size++) { // wherever the memory limit is reached
         $queue->enqueue(str_pad("From: a@example.org\r\nTo: b@example.org\r\n\r\n", $size << 20, "body\r\n"));
     }
 }
@@ -41,7 +41,7 @@ PHP);
 [$address] = MailQueueTest\web_server(php_command(), ['-t', $root]);
 $get = fn(string $query): string => file_get_contents("http://$address/?$query", false,
     stream_context_create(['http' => ['ignore_errors' => true]]));
-/* Nobody else holds the write lock after each of them, though the process lives on. */
+/* After each of them, no connection holds the write lock, though the process lives on. */
 $other = new PDO("sqlite:$path", null, null, [PDO::ATTR_TIMEOUT => 0]);
 $pid = null;
 foreach (['x=1', 'stop=fatal', 'x=1', 'stop=exit', 'x=1', 'full=1', 'x=1'] as $query) {

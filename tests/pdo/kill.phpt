@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue($pdo): kill -9 at any time leaves registrations and mails that belong together
+new MailQueue($pdo): after kill -9 at any time, each registration has its mail and each mail its registration
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -38,7 +38,7 @@ on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend) use ($file
         proc_terminate($process, SIGKILL);
         proc_close($process);
     }
-    /* At one moment: a server may still be committing. */
+    /* Counted in one transaction, because a server may still be committing. */
     $pdo->exec($backend->name === 'pgsql' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ' : 'BEGIN');
     $registered = $count('registrations');
     echo $registered >= 40 ? 'registered' : "only $registered", "\n";

@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue($pdo): arguments, other drivers, a fork, a database in memory, a locked one
+new MailQueue($pdo): arguments, other drivers, a fork, a database in memory, a locked database
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -42,7 +42,7 @@ if ($child === 0) {
 pcntl_waitpid($child, $status);
 var_dump($queue->enqueue(mail_fields()));
 
-/* A subclass's methods are what runs; what they throw is the cause. */
+/* A subclass's methods are called; an exception of theirs is the cause. */
 final class Watched extends PDO
 {
     public int $prepared = 0;

@@ -1,5 +1,5 @@
 --TEST--
-Several processes at one queue: tables made once, no job claimed twice, the limit holds for all of them together
+Several processes on one queue: tables are created once, no job is claimed twice, the limit applies to all together
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -19,7 +19,7 @@ const CLAIM = START . '
         foreach ($jobs as $job) { echo $job->id, "\n"; must($queue->complete($job), "the lease stands"); }
     } while ($jobs);
     echo "end\n";';
-/** @return array<string> what all of them print, started at the same time */
+/** @return array<string> the output of each process; all start at the same time */
 function together(int $count, string $code, string ...$arguments): array
 {
     $all = [];

@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue($pdo): a fork, a Fiber, a destructor or exit() in the middle of a call frees nothing that is in use
+new MailQueue($pdo): a fork, a Fiber, a destructor or exit() during a call frees nothing that is in use
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -10,7 +10,7 @@ require __DIR__ . '/../lib/queue.inc';
 if (ran_without_leak_check(__FILE__)) {
     return;
 }
-/* A PDO that runs $on within the call whose text has $at. */
+/* A PDO that runs $on during the call whose SQL contains $at. */
 final class Busy extends PDO
 {
     public ?Closure $on = null;
@@ -51,7 +51,7 @@ function exit_code(int $pid): string
     pcntl_waitpid($pid, $status);
     return pcntl_wifexited($status) ? 'exit ' . pcntl_wexitstatus($status) : 'signal ' . pcntl_wtermsig($status);
 }
-/* The two refusals in a word. */
+/* The two refusals, each as one word. */
 function meant(string $text): string
 {
     return match (true) {

@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue($pdo): PHP code that the queue's own statements call cannot come back into it
+new MailQueue($pdo): PHP code that the queue's own statements call cannot call the queue
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

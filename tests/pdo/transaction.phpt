@@ -19,7 +19,7 @@ on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
         $pdo->exec("INSERT INTO registrations VALUES ('$number')");
         return $queue->enqueue(mail_fields(), reference: $number, type: 'user');
     };
-    /* What another connection sees. */
+    /* The data that another connection sees. */
     $seen = function () use ($backend): string {
         $other = $backend->pdo();
         $list = fn(string $sql): string => implode(',', $other->query($sql)->fetchAll(PDO::FETCH_COLUMN));
@@ -44,7 +44,7 @@ on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $pdo->beginTransaction();
     $pdo->exec("INSERT INTO registrations VALUES ('survives')");
     echo thrown(fn() => $queue->enqueue(['to' => 'nobody'] + mail_fields(), reference: 'survives')), "\n";
-    /* On MySQL it would commit the transaction. */
+    /* On MySQL, ALTER TABLE would commit the transaction, so another connection runs it. */
     $ddl = $backend->name === 'mysql' ? $backend->pdo() : $pdo;
     $ddl->exec('ALTER TABLE mail_body RENAME TO elsewhere');
     try {

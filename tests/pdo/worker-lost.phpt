@@ -1,5 +1,5 @@
 --TEST--
-runWorker() on the application's own connection to a server: lost, and with transactions of callbacks
+runWorker() on the application's own connection to a server: lost connections, transactions of callbacks
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -15,13 +15,18 @@ echo backends_missing('pgsql', 'mysql');
 <?php
 require __DIR__ . '/../lib/backends.inc';
 
-/** Loses its connection at a commit of the queue's: before it, or when it is made. */
+/**
+ * Loses its connection at one of the queue's commits: before the commit, or after it was stored.
+ */
 final class Losing extends PDO
 {
     public int $commits = 0;
     public int $at = -1;
     public bool $made = false;
-    /** Without this PDO in it: PHP would not free the circle when it ends, which the sanitizer reports. */
+    /**
+     * Without a reference to this PDO: PHP would not free the cycle at its end, which the sanitizer
+     * reports.
+     */
     public ?Closure $kill = null;
 
     #[ReturnTypeWillChange]
@@ -48,7 +53,7 @@ $other = $backend->pdo();
 $kill = function (int $pid) use ($other, $end, $there): void {
     $other->query(sprintf($end, $pid));
     must(wait_until(fn() => !$other->query(sprintf($there, $pid))->fetchColumn()), 'the session is gone');
-    usleep(100000); // longer than a worker keeps what is over before it stores it
+    usleep(100000); // longer than a worker waits before it stores finished outcomes
 };
 $left = function () use ($other): string {
     $counts = $other->query('SELECT status, count(*) FROM mail_queue GROUP BY 1 ORDER BY 1')->fetchAll(PDO::FETCH_KEY_PAIR);
@@ -61,7 +66,7 @@ $once = function () use ($accepted): string {
     return count($all) . (count($all) === count(array_unique($all)) ? ' each once' : ' some twice');
 };
 
-echo "between two turns\n";
+echo "between two cycles\n";
 $pdo = $backend->pdo();
 $pid = (int) $pdo->query("SELECT $own")->fetchColumn();
 $queue = new MailQueue($pdo);
@@ -129,7 +134,7 @@ echo $queue->runWorker('null://null', log: '')->end, "\n";
 }, together: true);
 ?>
 --EXPECT--
-between two turns
+between two cycles
 MailQueue\DatabaseException [io]; the cure: named
 at once
 then: empty, uncertain 0, accepted 20 each once, left []

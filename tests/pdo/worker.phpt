@@ -1,5 +1,5 @@
 --TEST--
-runWorker() on a server: as many as may run, on however many machines; each mail accepted once
+runWorker() on a server: maxWorkers applies to all machines together; each mail is accepted once
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -15,7 +15,7 @@ echo backends_missing('pgsql', 'mysql');
 <?php
 require __DIR__ . '/../lib/backends.inc';
 
-/* A worker, which another machine's files are no matter to: argv is DSN, places, record, state. */
+/* A worker without access to another machine's files: argv is DSN, slots, record, state. */
 const WORKER = 'putenv("XDG_STATE_HOME=" . $argv[4]); $queue = new MailQueue(new PDO($argv[1])); echo "begins\n"; fgets(STDIN);
     $report = $queue->runWorker(function ($job) use ($argv) { usleep(2000); file_put_contents($argv[3], "$job->reference\n", FILE_APPEND | LOCK_EX);
         static $n = 0; if (++$n === 1) { echo "sends\n"; fgets(STDIN); } }, log: "", maxWorkers: (int) $argv[2], batch: 7);
@@ -25,7 +25,7 @@ on_backends(['pgsql', 'mysql'], function (Backend $backend): void {
 $queue = $backend->queue();
 $record = temp_directory() . '/accepted';
 
-$worker = fn(int $places): Other => new Other(WORKER, $backend->dsn, "$places", $record, temp_directory());
+$worker = fn(int $slots): Other => new Other(WORKER, $backend->dsn, "$slots", $record, temp_directory());
 $start = function (Other $other): Other { $other->line(); $other->tell('go'); return $other; };
 $enqueue = fn(int $from, int $count) => $queue->enqueueMany(array_map(fn($n) => ['message' => mail_fields(), 'reference' => "r$n"], range($from, $from + $count - 1)));
 $accepted = function () use ($record): string {
@@ -34,7 +34,7 @@ $accepted = function () use ($record): string {
     return count($lines) . ', ' . (count(array_unique($lines)) === count($lines) ? 'each once' : 'some twice');
 };
 
-echo "two places\n";
+echo "two slots\n";
 $enqueue(1, 300);
 $workers = [$start($worker(2)), $start($worker(2))];
 foreach ($workers as $one) {
@@ -51,7 +51,7 @@ foreach ($workers as $one) {
 echo $accepted(), ', left ', array_sum(array_map(fn($s) => count($queue->jobs($s)), MailQueue\Status::cases())), "\n";
 echo 'workers: ', $queue->diagnostics()['workers'], "\n";
 
-echo "one place, two machines\n";
+echo "one slot, two machines\n";
 $enqueue(1, 50);
 $one = $start($worker(1));
 echo $one->line(), "\n";
@@ -78,7 +78,7 @@ echo "$report->end $report->sent, workers {$a->diagnostics()['workers']}\n";
 });
 ?>
 --EXPECT--
-two places
+two slots
 sends
 sends
 workers: 2
@@ -87,7 +87,7 @@ empty stale 0 sent some
 empty stale 0 sent some
 300, each once, left 0
 workers: 0
-one place, two machines
+one slot, two machines
 sends
 second: locked stale 0 sent none
 here: locked

@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL: the application's schemas, notices, orphan check; rows that others have locked are left out
+PostgreSQL: the application's schemas, notices, orphan check; claims skip rows that others have locked
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

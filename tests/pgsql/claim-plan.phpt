@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL: a claim is planned a few times, not each time
+PostgreSQL: a claim is planned a few times, not on each call
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

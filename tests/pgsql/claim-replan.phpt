@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL: plans that were made for next to nothing do not stay for many mails
+PostgreSQL: plans made for an almost empty table are not kept when it is full
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-mail() into a server: one connection a request, which ends with it; a forked child has its own; a lost one is reopened
+mail() into a server: one connection per request, which ends with it; a forked child has its own; a lost one is reopened
 --EXTENSIONS--
 mailqueue
 pdo_pgsql
@@ -24,7 +24,7 @@ file_put_contents("$dir/index.php", '<?php
     echo var_export(mail("ann@example.net", "one", "one"), true), " ", var_export(mail("ann@example.net", "two", "two"), true), " ",
         file_get_contents("http://127.0.0.1:$_GET[port]/");
 ');
-/* Says how many sessions there are, while the request still runs. */
+/* Prints the number of sessions while the request still runs. */
 $asked = stream_socket_server('tcp://127.0.0.1:0');
 $port = substr(strrchr(stream_socket_get_name($asked, false), ':'), 1);
 [$web] = MailQueueTest\web_server(php_command(...$settings, ...['-d', 'allow_url_fopen=1']), ['-t', $dir], $environment);

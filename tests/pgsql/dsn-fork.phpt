@@ -1,5 +1,5 @@
 --TEST--
-A DSN's connection and forked children: each gets its own, and none of them ends the parent's, however it ends
+A DSN's connection and forked children: each gets its own, and a child never ends the parent's, however it exits
 --EXTENSIONS--
 mailqueue
 pdo_pgsql
@@ -13,14 +13,18 @@ if (ran_without_leak_check(__FILE__)) {
     return;
 }
 if (getenv('TEST_DSN') === false) {
-    /* What forks is another process than the one whose end stops the server. */
+    /* The code that forks is in a separate process, because the end of this one stops the
+     * server. */
     $server = new PasswordServer();
     $environment = ['TEST_DSN' => $server->dsn(), 'TEST_ROOT' => "pgsql:host=$server->directory;dbname=app;user=test",
         'PGUSER' => 'app', 'PGPASSWORD' => SECRET] + getenv();
     proc_close(proc_open(php_command(__FILE__), [1 => STDOUT, 2 => STDOUT], $pipes, null, $environment));
     return;
 }
-/** The sessions of the queue, by the server's process ids. A PDO that is kept would not outlive the first child. */
+/**
+ * The queue's sessions, by the server's process ids. A PDO that is kept open would not survive the
+ * first child.
+ */
 $sessions = fn(): array => (new PDO(getenv('TEST_ROOT')))->query("SELECT pid FROM pg_stat_activity WHERE usename = 'app' ORDER BY backend_start")->fetchAll(PDO::FETCH_COLUMN);
 
 final class Kept
@@ -35,7 +39,7 @@ function child(callable $code): void
     $pid = pcntl_fork();
     must($pid >= 0, 'fork');
     if ($pid === 0) {
-        ob_start(); // what it prints is not a part of the test
+        ob_start(); // its output is not part of the test
         $code();
         exit(0);
     }
@@ -46,7 +50,7 @@ function child(callable $code): void
 $queue = new MailQueue(getenv('TEST_DSN'));
 $enqueue = fn(string $reference) => must($queue->enqueue(mail_fields(), reference: $reference) > 0, $reference);
 $enqueue('first');
-$queue->claim(); // more statements that would be given back
+$queue->claim(); // more statements that would be deallocated
 [$parents] = $sessions();
 $ways = [
     'freed untouched' => function () use (&$queue, &$enqueue) { $queue = $enqueue = null; },

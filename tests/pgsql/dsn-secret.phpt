@@ -1,5 +1,5 @@
 --TEST--
-The password of a database is in no message, trace, dump, log, process list, phpinfo() or output of the command line
+A database password never appears in messages, traces, dumps, logs, the process list, phpinfo() or the command line's output
 --EXTENSIONS--
 mailqueue
 pdo_pgsql
@@ -15,7 +15,7 @@ require __DIR__ . '/dsn.inc';
 $server = new PasswordServer();
 $dsn = $server->dsn();
 $quoted = "'" . addcslashes(SECRET, "'\\") . "'";
-/** Where a text has the secret, or a piece of it that stands alone. */
+/** The positions in a text at which the secret, or a separate piece of it, occurs. */
 $tell = function (string $what, string $text): void {
     foreach ([SECRET, addcslashes(SECRET, "'\\"), "s3cr't", 's3cr', 'rd=9', 'wrong-one'] as $piece) {
         if (str_contains($text, $piece)) {
@@ -25,7 +25,10 @@ $tell = function (string $what, string $text): void {
     }
     echo "$what: ", strlen($text) > 0 ? 'clean' : 'empty', "\n";
 };
-/** All that can be seen of an exception and those before it; of frames those that are not this test's, whose own variables have the secret. */
+/**
+ * Everything visible of an exception and its previous ones; of stack frames only those that are not
+ * this test's, because its own variables contain the secret.
+ */
 $all = function (?Throwable $e): string {
     $text = '';
     for (; $e !== null; $e = $e->getPrevious()) {
@@ -65,7 +68,7 @@ $tell('tables()', $throws(fn() => MailQueue\Internal::tables("$dsn;user=app;pass
 $tell('connect()', $throws(fn() => MailQueue\Internal::connect("$dsn;user=app;password=wrong-one")));
 $tell('connect(), refused', with_environment($wrong, fn() => $throws(fn() => MailQueue\Internal::connect($dsn))));
 echo with_environment($credentials, fn() => MailQueue\Internal::connect($dsn))->query('SELECT current_user')->fetchColumn(), "\n";
-/* Before PHP 8.2 nothing marks what must not be shown: what is marked is clean itself. */
+/* Before PHP 8.2 no parameter can be marked as sensitive: the marked ones must not contain it. */
 try {
     new MailQueue("$dsn;user=app;password=wrong-one");
 } catch (Exception $e) {

@@ -1,5 +1,5 @@
 --TEST--
-new MailQueue('pgsql:…'): a connection of its own, reopened when it was lost; user and password by each way
+new MailQueue('pgsql:…'): a connection of its own, reopened when it is lost; user and password from each source
 --EXTENSIONS--
 mailqueue
 pdo_pgsql
@@ -68,7 +68,7 @@ echo $about('application_name'), "\n";
 echo $queue->enqueue(mail_fields(text: "Grüße\n")), ' ', $queue->diagnostics()['server']['kind'], "\n";
 $root->query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'");
 must(wait_until(fn() => $sessions() === 0), 'no session');
-usleep(5000); // a server that has answered within 2 ms is not asked first whether it is there
+usleep(5000); // if the server answered within the last 2 ms, it is not checked first
 echo 'enqueued over a connection reopened: ', $queue->enqueue(mail_fields()), "\n";
 $root->query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'");
 must(wait_until(fn() => $sessions() === 0), 'no session');

@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL in LATIN1: a subject, an error and a reply with letters that it lacks are stored with question marks; what must be exact is refused
+PostgreSQL in LATIN1: question marks replace letters that it lacks in a subject, an error or a reply; values that must be exact are refused
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

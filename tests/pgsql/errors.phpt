@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL: what its errors become; an old server, a lost connection, a lock, a deadlock, an aborted transaction
+PostgreSQL: how its errors are reported; an old server, a lost connection, a lock, a deadlock, an aborted transaction
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

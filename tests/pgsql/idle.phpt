@@ -1,5 +1,5 @@
 --TEST--
-Connections of the queue's own: servers end a transaction of theirs that does nothing; a daemon waits for a lock that another holds long
+Connections of the queue's own: servers end a transaction that is idle; a daemon waits for a lock that another process holds for long
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

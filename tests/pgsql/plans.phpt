@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL: nothing that is done with a long queue reads all of its table
+PostgreSQL: no operation on a long queue reads all of its table
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -21,7 +21,7 @@ $look->exec("INSERT INTO mail_queue (reference, mail_type, status, priority, nex
         CASE WHEN i % 50 = 0 THEN 4000000000 END, CASE WHEN i % 50 = 0 THEN 'x' END, CASE WHEN i % 50 = 1 THEN 'exhausted' END
     FROM generate_series(1, 20000) i");
 $scans = function () use ($look): int {
-    /* Counts are passed on at a session's end, or after a second. */
+    /* PostgreSQL publishes counts when a session ends, or after a second. */
     must(wait_until(fn() => $look->query("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'")->fetchColumn() === 1), 'the others are gone');
     usleep(1000000);
     $look->query('SELECT pg_stat_clear_snapshot()');

@@ -69,7 +69,7 @@ enqueue(), emulated: nothing
 enqueue(): nothing
 of another: nothing
 in turn, many times: nothing
-runWorker(): MailQueue\Exception: $database: a pooler before PostgreSQL gives each transaction another session (pgbouncer's pool_mode = transaction); a worker's slot is a lock of its session, which would hold nothing: give the server's own address, or one with pool_mode = session
+runWorker(): MailQueue\Exception: $database: a pooler before PostgreSQL gives each transaction another session (pgbouncer's pool_mode = transaction); a worker's slot is a session lock, which protects nothing there: give the server's own address, or one with pool_mode = session
 locks: 0
 doctor: look  a pooler gives each transaction another session (pgbouncer's pool_mode = transaction)
-      The worker needs the server's own address, or one with pool_mode = session: its slot is a lock of its session. enqueue() alone may use the pooler, by a DSN or by a PDO with PDO::ATTR_EMULATE_PREPARES.
+      The worker needs the server's own address, or one with pool_mode = session: its slot is a session lock. enqueue() alone may use the pooler, by a DSN or by a PDO with PDO::ATTR_EMULATE_PREPARES.

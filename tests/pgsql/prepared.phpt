@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL: DISCARD ALL and DEALLOCATE ALL take prepared statements away: what needs them is repeated, within the application's transaction too
+PostgreSQL: after DISCARD ALL and DEALLOCATE ALL, statements are prepared again, within the application's transaction too
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL: enqueue() is one round trip on a connection of its own, three within the application's transaction; a hundred mails are four
+PostgreSQL: enqueue() takes one round trip on a connection of its own, three within the application's transaction; enqueueMany() of a hundred takes four
 --EXTENSIONS--
 mailqueue
 pdo_sqlite

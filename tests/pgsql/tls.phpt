@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL by TLS: a connection that is lost is known as such, whatever libpq's words are
+PostgreSQL by TLS: a lost connection is recognised, whatever libpq's words are
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -31,7 +31,7 @@ $queue->enqueue(mail_fields(), 'first');
 $own->enqueue(mail_fields(), 'second');
 $others = $server->connect();
 
-posix_kill((int) $pdo->query('SELECT pg_backend_pid()')->fetchColumn(), SIGKILL); // and so all
+posix_kill((int) $pdo->query('SELECT pg_backend_pid()')->fetchColumn(), SIGKILL); // and with it all of them
 must(wait_until(function () use ($others): bool {
     try {
         $others->query('SELECT 1');

@@ -1,5 +1,5 @@
 --TEST--
-runWorker() on PostgreSQL: leases, the hour and waits go by the server's clock, 90 s off this machine's
+runWorker() on PostgreSQL: leases, the hour and waits use the server's clock, 90 s off this machine's
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -34,7 +34,7 @@ foreach (['+90s', '-90s'] as $off) {
         $sent[] = $job->reference;
         $until = $queue->job($job->id)->lockedUntil;
         usleep(1200000);
-        /* No third of it has passed. */
+        /* Less than a third of the lease has passed. */
         must($queue->job($job->id)->lockedUntil === $until, 'the lease was left alone');
     }, lease: 60, timeLimit: 80, log: '', onEvent: function (array $event) use (&$times): void { $times[] = $event['time']; });
     echo "$report->end sent $report->sent stale $report->stale recovered $report->recovered: ", implode(' ', $sent), "\n";

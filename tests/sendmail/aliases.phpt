@@ -1,5 +1,5 @@
 --TEST--
-mailqueue sendmail: aliases of local recipients, by mailqueue.aliases and the environment; what is not an address is refused
+mailqueue sendmail: aliases of local recipients, from mailqueue.aliases and the environment; a value that is not an address is refused
 --EXTENSIONS--
 mailqueue
 posix

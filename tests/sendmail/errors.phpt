@@ -1,5 +1,5 @@
 --TEST--
-mailqueue sendmail: a store that is busy, full, missing or not ours, a loop: exit codes of sysexits.h, one line that says why, nothing stored
+mailqueue sendmail: a queue that is busy, full, missing or somebody else's, a loop: exit codes of sysexits.h, one line that says why, nothing stored
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -40,7 +40,7 @@ file_put_contents("$dir/garbage.sqlite", str_repeat("no database at all\n", 100)
 $say('garbage', $run(['-t'], ['MAILQUEUE_DATABASE' => "$dir/garbage.sqlite"]), '~garbage.sqlite is not an SQLite database~');
 $say('another DSN', $run(['-t'], ['MAILQUEUE_DATABASE' => 'odbc:host=localhost']), '~no such kind of database~');
 
-// Permission is asked as somebody else: root may do anything.
+// Permissions are tested as another user, because root may do anything.
 chmod($dir, 0755);
 chmod($app, 0644);
 if (posix_getuid() === 0) {
@@ -61,7 +61,7 @@ $say('a loop', $run(['-t'], ['MAILQUEUE_TRANSPORT_DEPTH' => '1']), '~round in ci
 $say('a loop by SMTP', array_replace($run(['-bs'], ['MAILQUEUE_TRANSPORT_DEPTH' => '1']), [1 => '']), '~round in circles~');
 [$code, $output, $errors] = $run(['--json', '-z']);
 echo "JSON: exit $code, $output", json_decode($errors, true)['exit'], "\n";
-// What fails before the message is needed does not wait for it.
+// An error that does not depend on the message is reported before the message is read.
 $process = proc_open(sendmail_command([]), [['pipe', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes, '/', ['PATH' => getenv('PATH')] + sanitizer_environment());
 echo 'at once: ', stream_get_contents($pipes[2]);
 ?>

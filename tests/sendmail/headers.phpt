@@ -1,5 +1,5 @@
 --TEST--
-mailqueue sendmail -t: recipients of the headers: Bcc, Resent-, groups, folding, comments, local users; each once
+mailqueue sendmail -t: recipients in the headers: Bcc, Resent-, groups, folding, comments, local users; each once
 --EXTENSIONS--
 mailqueue
 posix
@@ -49,8 +49,8 @@ $try('a header that is not one', "{$from}X-To: b@example.net\nTo-Do: c@example.n
 $many = implode(",\n ", array_map(static fn(int $i): string => "person$i@example.net", range(1, 5000)));
 [$code, , $errors] = sendmail(['-t'], "{$from}To: $many\n\nhi\n", ['MAILQUEUE_DATABASE' => $database]);
 echo "5,000: exit $code $errors", count($queue->jobs(after: $last)[0]->recipients), "\n";
-// Time must not grow with the square of what somebody writes. The processors' time: it is the same
-// when others use them too.
+// The time must not grow with the square of the input. CPU time, because that stays the same when
+// the machine is busy.
 $cpu = static fn(): float => ($used = getrusage(1))['ru_utime.tv_sec'] + $used['ru_utime.tv_usec'] / 1e6;
 $begun = $cpu();
 foreach (['"', '(', '<', ',', '"(', '(")', '\\', 'a,', '(a', '=?'] as $piece) {

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue called as sendmail, mailq or newaliases: its options, none of ours; mailq's list; a queue run by -q
+mailqueue called as sendmail, mailq or newaliases has their options, none of its own; mailq's list; a queue run by -q
 --EXTENSIONS--
 mailqueue
 posix

@@ -1,5 +1,5 @@
 --TEST--
-PHP's mail() with sendmail_path to mailqueue sendmail: the worker delivers the bytes that sendmail would have got, minus Bcc
+PHP's mail() with sendmail_path = mailqueue sendmail: the worker delivers the bytes that sendmail would have got, without Bcc
 --EXTENSIONS--
 mailqueue
 posix
@@ -33,7 +33,7 @@ $run = static function (string $program) use ($calls): array {
     return run_with_input(php_command('-d', "sendmail_path=$program", '-d', 'mail.add_x_header=0', '-r', $calls), '', []);
 };
 
-// What a sendmail would have got, and in order.
+// The mail as sendmail would have got it, in order.
 mkdir("$dir/direct");
 $direct = "n=\$(ls $dir/direct | wc -l); exec cat > $dir/direct/\$n";
 file_put_contents("$dir/direct.sh", "#!/bin/sh\n$direct\n");
@@ -53,7 +53,7 @@ foreach ($sink->saved() as $i => $got) {
     $wanted = preg_replace('/\r\n|\r|\n/', "\r\n", file_get_contents("$dir/direct/$i"));
     [$header, $body] = explode("\r\n\r\n", $wanted, 2);
     $header = preg_replace('/^Bcc:.*(?:\r\n[ \t].*)*\r?\n?/mi', '', "$header\r\n");
-    // What the queue adds, a line each.
+    // The lines that the queue adds.
     $rest = preg_replace('/^(?:Date|Message-ID|From): .*\r\n/m', '', strstr($got, "\r\n\r\n", true) . "\r\n", -1, $added);
     $same = $rest === preg_replace('/^From: .*\r\n/m', '', $header) && explode("\r\n\r\n", $got, 2)[1] === $body;
     preg_match('/^From: (.*)\r$/m', $got, $from);

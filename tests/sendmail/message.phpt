@@ -1,5 +1,5 @@
 --TEST--
-mailqueue sendmail: what becomes of a message: line ends, a dot, NUL, no From, no header, too large, no input
+mailqueue sendmail and unusual messages: line ends, a dot, NUL, no From, no header, too large, no input
 --EXTENSIONS--
 mailqueue
 posix
@@ -29,7 +29,7 @@ $try('two dots, and more', $to, "$head\n..\n. \n.x\nx.\n .\n");
 $try('a dot in the header', $to, "$head.\nSubject: y\n");
 $try('no line end', $to, "$head\none");
 
-// The end is found wherever the blocks that are read end.
+// The end is found, wherever the blocks that are read end.
 $command = implode(' ', array_map(escapeshellarg(...), sendmail_command($to)));
 foreach (["\n.\n", "\r\n.\r\n", "x.\n", ".\n.\r\n"] as $end) {
     $found = [];
@@ -52,7 +52,7 @@ $try('a CR in the header', $to, "Subject: a\rb\n$head\n");
 echo "-- made complete\n";
 $try('nothing', $to, '');
 $try('text only', $to, "Hello Ann,\n\nhi\n");
-$try('text behind the header', $to, "$head" . "Hello Ann\n");
+$try('text after the header', $to, "$head" . "Hello Ann\n");
 $try('an empty line first', $to, "\nHello: Ann\n");
 $try('no From', $to, "Subject: x\n\nhi\n");
 $try('no From, CRLF', $to, "Subject: x\r\n\r\nhi\r\n");
@@ -70,7 +70,7 @@ $signed = "DKIM-Signature: v=1\n$head";
 $try('a long line, signed', $to, "$signed\n" . str_repeat('x', 999) . "\n");
 $try('Latin-1, signed', $to, "{$signed}X-A: \xfc\n\nhi\n");
 $try('a line that is not a field', $to, "Subject: x\nX : y\nno field: \n\nhi\n");
-$try('Latin-1, signed, behind a line of a mailbox file', $to, "From me\n{$signed}X-A: \xfc\n\nhi\n");
+$try('Latin-1, signed, after a line of a mailbox file', $to, "From me\n{$signed}X-A: \xfc\n\nhi\n");
 $try('too large', $to, "$head\n" . str_repeat("0123456789\n", 200_000), [], ['mailqueue.max_message_size=1M']);
 $try('a little too large', $to, "$head\n" . str_repeat("0123456789\n", 100_000), [], ['mailqueue.max_message_size=1M']);
 $try('too many fields', $to, str_repeat("To: a@example.net\n", 10_001));
@@ -99,7 +99,7 @@ $process = proc_open(sendmail_command(['-i', ...$to]), [$streams[1], ['file', '/
 foreach (["$head\none\n", "two\n", "three\n"] as $part) {
     @fwrite($streams[0], $part);
     usleep(500_000);
-    stream_set_blocking($streams[1], false); // as another process that has it may, at any time
+    stream_set_blocking($streams[1], false); // as another process that has the socket may do at any time
 }
 stream_socket_shutdown($streams[0], STREAM_SHUT_WR); // the command has this end too, so closing is not enough
 echo 'exit ', proc_close($process), ' ', file_get_contents(temp_home() . '/said'), strstr($queue->job($queue->jobs(after: $last + 1)[0]->id)->message, 'one'), "\n";
@@ -221,7 +221,7 @@ Message-ID: NEW
 Hello Ann,
 
 hi
-## text behind the header: 
+## text after the header: 
 From: me@example.org
 To: a@example.net
 Date: NOW
@@ -314,8 +314,8 @@ Subject: x
 From here
 -- refused
 ## NUL: exit 65 mailqueue: message: line 7: it has a NUL; encode the part as base64
-## a long line, signed: exit 65 mailqueue: message: line 8: it has more than 998 octets, and a DKIM-Signature forbids to change it; break it or encode it (quoted-printable or base64) before signing
-## Latin-1, signed: exit 65 mailqueue: message: line 7: a header has bytes that are not UTF-8, and a DKIM-Signature forbids to change it; encode it (RFC 2047) before signing
+## a long line, signed: exit 65 mailqueue: message: line 8: it has more than 998 octets, and its DKIM-Signature forbids changing it; break it or encode it (quoted-printable or base64) before signing
+## Latin-1, signed: exit 65 mailqueue: message: line 7: a header has bytes that are not UTF-8, and its DKIM-Signature forbids changing it; encode it (RFC 2047) before signing
 ## a line that is not a field: 
 From: Tester <USER@HOST>
 Subject: x
@@ -326,9 +326,9 @@ Message-ID: NEW
 no field: 
 
 hi
-## Latin-1, signed, behind a line of a mailbox file: exit 65 mailqueue: message: line 8: a header has bytes that are not UTF-8, and a DKIM-Signature forbids to change it; encode it (RFC 2047) before signing
+## Latin-1, signed, after a line of a mailbox file: exit 65 mailqueue: message: line 8: a header has bytes that are not UTF-8, and its DKIM-Signature forbids changing it; encode it (RFC 2047) before signing
 ## too large: exit 65 mailqueue: message: it is larger than 1048576 bytes; make it smaller or raise mailqueue.max_message_size
-## a little too large: exit 65 mailqueue: message: it has 1200123 bytes, allowed are 1048576; make it smaller or raise the limit
+## a little too large: exit 65 mailqueue: message: it has 1200123 bytes, at most 1048576 are allowed; make it smaller or raise the limit
 ## too many fields: exit 65 mailqueue: message: it has more than 10000 fields of addresses
 ## too many recipients: exit 67 mailqueue: recipients: 50000 addresses; give 1 to 10000
 -- large

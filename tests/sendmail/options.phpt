@@ -1,5 +1,5 @@
 --TEST--
-mailqueue sendmail: every option, attached, separate and grouped; what Postfix ignores; usage is 64
+mailqueue sendmail: every option, attached, separate and grouped; options that Postfix ignores; usage errors exit with 64
 --EXTENSIONS--
 mailqueue
 posix

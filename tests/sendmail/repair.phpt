@@ -1,5 +1,5 @@
 --TEST--
-mailqueue sendmail: a Latin-1 subject, raw UTF-8 and an HTML line of 5,000 octets reach a server without SMTPUTF8, readable
+mailqueue sendmail: a Latin-1 subject, raw UTF-8 and an HTML line of 5,000 octets arrive readable at a server without SMTPUTF8
 --EXTENSIONS--
 mailqueue
 posix
@@ -10,7 +10,7 @@ posix
 require __DIR__ . '/sendmail.inc';
 require __DIR__ . '/../lib/smtp.inc';
 
-// Seen to fail with mq_message_normalize() in place of mq_mend_accept().
+// Seen to fail with mq_message_normalize() in place of mq_repair_accept().
 
 $html = '<p>' . str_repeat('Grüße an alle, ', 300) . '</p>';
 $messages = [

@@ -1,5 +1,5 @@
 --TEST--
-S/MIME: a signed part with a line over 998 octets is refused by enqueue(), mail() and sendmail; others still verify when they were repaired
+S/MIME: a signed part with a line over 998 octets is refused by enqueue(), mail() and sendmail; other signed parts still verify after repair
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -9,15 +9,15 @@ pdo_sqlite
 <?php
 require __DIR__ . '/sendmail.inc';
 
-// A signed part must not be cut like one that is not understood (src/mime/wire/repair_body.c): seen to fail
-// so, it was accepted and did not verify.
+// A signed part must not be cut like a part that cannot be read (src/mime/wire/repair_body.c).
+// Seen to fail that way: it was accepted and did not verify.
 
 $home = temp_home();
 $path = database();
 $queue = new MailQueue($path);
 shell_exec("cd $home && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -subj /CN=club -days 2 2>&1");
 
-/** A message with headers that are not signed, and a part that is. */
+/** A message whose headers are not signed, with a signed part. */
 function signed(string $text): string
 {
     global $home;
@@ -26,7 +26,7 @@ function signed(string $text): string
     return "From: Jörg <club@example.org>\r\nTo: ann@example.net\r\nSubject: Grüße\r\n" . str_replace("\n", "\r\n", str_replace("\r\n", "\n", $part));
 }
 
-/** The message through each of the ways in; what is stored is verified. */
+/** The message through each entry; the stored one is verified. */
 function ways(string $message): void
 {
     global $home, $path, $queue;

@@ -21,7 +21,7 @@ $queue->stats();
 $environment = ['MAILQUEUE_DATABASE' => $app];
 $host = this_host();
 $last = 0;
-/** A whole session at once: what was said, without the greeting; and what was queued. */
+/** A whole session at once: the replies without the greeting, and the queued mail. */
 $talk = static function (string $input, array $ini = [], string ...$options) use ($queue, $environment, $host, &$last): void {
     [$code, $output, $errors] = sendmail([...$options, '-bs'], $input, $environment, $ini);
     $output = str_replace([$host, "\r\n"], ['HOST', "\n"], preg_replace('/\A220 \S+ ESMTP mailqueue\r\n/', '', $output, 1, $greeted));
@@ -37,7 +37,7 @@ $mail = "EHLO x\r\nMAIL FROM:<me@example.org>\r\nRCPT TO:<a@example.net>\r\nDATA
 $head = "From: me@example.org\r\nSubject: x\r\n\r\n";
 
 echo "-- smtplib\n";
-// A sanitizer is for PHP alone.
+// Only PHP runs under the sanitizer.
 $command = sendmail_command(['-bs']);
 foreach (sanitizer_environment() as $name => $value) {
     array_unshift($command, "$name=$value");
@@ -77,7 +77,7 @@ foreach (["\n.\n", "\n.\r\n", "\r\n.\n", "\r.\r", "\r\n.\r", "\r.\r\n", "\n.\r",
     $talk("{$mail}{$head}one{$end}MAIL FROM:<evil@example.org>\r\nRCPT TO:<evil@example.net>\r\nDATA\r\n.\r\nQUIT\r\n");
 }
 
-// The end is found wherever the blocks that are read end.
+// The end is found, wherever the blocks that are read end.
 $command = implode(' ', array_map(escapeshellarg(...), sendmail_command(['-bs'])));
 $found = [];
 for ($i = 0; $i <= 5; $i++) {
@@ -102,10 +102,10 @@ $talk("EHLO x\r\nMAIL FROM:<me@example.org>\r\n");
 $talk("{$mail}{$head}hi\r\n");
 $talk("{$mail}{$head}hi\r\n.");
 $process = proc_open(sendmail_command(['--timeout=1', '-bs']), [['pipe', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes, '/', $environment + ['PATH' => getenv('PATH')] + sanitizer_environment());
-@fwrite($pipes[0], "{$mail}{$head}hi\r\n"); // it may have lost its patience already
+@fwrite($pipes[0], "{$mail}{$head}hi\r\n"); // its timeout may have passed already
 echo 'silent: ', preg_replace('/.*\n(?=.*\n\z)/s', '', stream_get_contents($pipes[1])), stream_get_contents($pipes[2]), 'exit ', proc_close($process), "\n";
 
-// A socket that does not block has nothing yet: that is not its end.
+// A non-blocking socket without input has not ended.
 $streams = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
 stream_set_blocking($streams[1], false);
 $process = proc_open(sendmail_command(['-bs']), [$streams[1], ['file', temp_home() . '/said', 'w'], ['file', '/dev/null', 'w']], $pipes, '/', $environment + ['PATH' => getenv('PATH')] + sanitizer_environment());

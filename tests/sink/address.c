@@ -1,9 +1,10 @@
+/* Reads the paths in MAIL and RCPT. */
 #include <ctype.h>
 #include <string.h>
 
 #include "conn.h"
 
-/* Where the path's closing bracket is: one within a quoted local part does not count. */
+/* Finds the path's closing bracket; a bracket within a quoted local part does not count. */
 static char *path_end(char *p)
 {
     bool quoted = false;

@@ -10,7 +10,7 @@ static int base64_value(char c)
     return found != NULL ? (int)(found - digits) : -1;
 }
 
-/* Decodes and ends with a NUL; the length, -1 when it is not base64 or too long. */
+/* Decodes, and appends a NUL; returns the length, or -1 if it is too long or not base64. */
 static int base64_decode(const char *text, char *out, size_t size)
 {
     size_t length = strlen(text), used = 0;

@@ -82,7 +82,7 @@ static struct conn *conn_new(struct sink *sink, int fd)
     } else {
         c = memory(NULL, sizeof *c);
     }
-    /* Not the whole of it: the input buffer need not be zero and is most of it. */
+    /* Not the whole struct: the input buffer need not be zero, and is most of it. */
     memset(c, 0, offsetof(struct conn, in));
     memset((char *)c + offsetof(struct conn, in_start), 0,
            sizeof *c - offsetof(struct conn, in_start));
@@ -136,7 +136,7 @@ void conn_act(struct conn *c, enum action action)
     }
 }
 
-/* The output is out: what the rule wanted next. */
+/* The output is sent: does what the rule asked for next. */
 static void output_done(struct conn *c)
 {
     int64_t delay_ms = c->rule != NULL ? random_in(&c->sink->random, c->rule->then_delay_ms) : 0;
@@ -191,7 +191,7 @@ static void conn_flush(struct conn *c)
     }
 }
 
-/* A NUL ends the line in place. False: not yet all there. */
+/* A NUL ends the line in place. False: the line is not complete yet. */
 static bool process_line(struct conn *c)
 {
     char *line = c->in + c->in_start;
@@ -332,7 +332,7 @@ void conn_rearm_idle(void)
     }
 }
 
-/* An interest that is no longer needed is only taken back when it fires: most never do. */
+/* An event that is no longer needed is unregistered only when it fires, because most never do. */
 static void watch(struct conn *c, uint32_t fired)
 {
     uint32_t events = 0;
@@ -377,7 +377,7 @@ static void pump(struct conn *c, uint32_t fired)
     watch(c, fired);
 }
 
-/* Reads for a connection whose words do not count any more. */
+/* Reads for a connection whose input does not matter any more. */
 static void discard(struct conn *c)
 {
     char waste[65536];

@@ -9,10 +9,10 @@ enum {
     INPUT_SIZE = 32768,
     COMMAND_MAX = 4096, /* generous: RFC 5321 4.5.3.1.4 asks for 512 and extensions add to it */
     REPLY_MAX = 1024,
-    HEADER_MAX = 65536, /* X-Test-Id is looked for within */
+    HEADER_MAX = 65536, /* the part in which X-Test-Id is looked for */
 };
 
-/* What the bytes that come in mean. */
+/* How incoming bytes are interpreted. */
 enum phase {
     PHASE_HANDSHAKE,
     PHASE_COMMAND,
@@ -22,15 +22,15 @@ enum phase {
 
 enum mode {
     MODE_ACTIVE,
-    MODE_STALLED,  /* reads, drops, says nothing */
+    MODE_STALLED,  /* reads and drops, without a reply */
     MODE_STOPPED,  /* does not read */
-    MODE_DRAINING, /* FIN is out: reads and drops until the client closes */
+    MODE_DRAINING, /* FIN is sent: reads and drops until the client closes */
     MODE_CLOSED,   /* freed at the end of this turn of the loop */
 };
 
 enum timer_kind { TIMER_REPLY, TIMER_SPLIT, TIMER_THEN, TIMER_IDLE, TIMER_DRAIN };
 
-/* Where the message's parser stands; a name says what was read last. */
+/* The state of the message's parser, named after the last thing read. */
 enum body_state { BODY_LINE_START, BODY_TEXT, BODY_CR, BODY_DOT, BODY_DOT_CR };
 
 enum auth_step { AUTH_PLAIN, AUTH_LOGIN_USER, AUTH_LOGIN_PASSWORD, AUTH_XOAUTH2 };
@@ -101,26 +101,27 @@ void conn_accept(struct sink *sink);
 void conn_on_event(struct conn *c, uint32_t events);
 void conn_on_timer(struct conn *c);
 void conn_close(struct conn *c);
-/* The script is another one: idle connections wait by its rules from now on. */
+/* There is a new script: idle connections wait by its rules from now on. */
 void conn_rearm_idle(void);
 /* Frees what conn_close() left: no event of this turn points to it any more. */
 void conn_reap(void);
 void conn_arm(struct conn *c, enum timer_kind kind, int64_t delay_ms);
 void conn_act(struct conn *c, enum action action);
-/* The client has closed, and nothing it said is left to read. */
+/* The client has closed, and all its input is read. */
 bool conn_peer_gone(const struct conn *c);
 
 /* reply.c: asks the script, then answers. The default reply's line ends are included.
  * Returns the reply's code, on which the caller's own state depends; 0: none was sent. */
 int reply_play(struct conn *c, enum stage stage, const char *argument, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Without asking the script. */
+/* Does not ask the script. */
 void reply_plain(struct conn *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The delayed reply is due. */
 void reply_deliver(struct conn *c);
-/* A rule that has no reply of the sink's own to replace (accept, body, idle). False: none fired. */
+/* A rule at a stage at which the sink has no reply of its own (accept, body, idle). False: no rule
+ * fired. */
 bool reply_fault(struct conn *c, const struct event *event);
-/* Leaves out of c->capabilities what the script hides, then offers the rest. */
+/* Removes the capabilities that the script hides from c->capabilities, then offers the rest. */
 int reply_ehlo(struct conn *c, const char *argument);
 
 /* smtp.c */
@@ -130,7 +131,7 @@ void smtp_dot(struct conn *c);
 /* Logs and counts the message; the transaction ends. */
 void smtp_accept(struct conn *c);
 void smtp_end_transaction(struct conn *c);
-/* After STARTTLS nothing that was said before counts: RFC 3207 4.2 */
+/* After STARTTLS, everything said before is forgotten: RFC 3207 4.2 */
 void smtp_forget(struct conn *c);
 
 /* auth.c */
@@ -139,12 +140,12 @@ void auth_line(struct conn *c, char *line);
 
 /* message.c */
 void message_begin(struct conn *c);
-/* Takes what belongs to the message; returns how many bytes, *done after the final dot. */
+/* Takes the bytes that belong to the message; returns their number, *done after the final dot. */
 size_t message_feed(struct conn *c, const char *data, size_t length, bool *done);
 /* Finds X-Test-Id. */
 void message_end(struct conn *c);
 
-/* address.c: FROM:<…> or TO:<…>. NULL on a syntax error; else the parameters behind it. */
+/* address.c: FROM:<…> or TO:<…>. Returns the parameters after it, or NULL on a syntax error. */
 char *path_parse(char *argument, const char *keyword, char *address, size_t size);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a test reads: the accepted mails, violations of the protocol, the dialogue, the counters. */
+/* The records that tests read: accepted mails, violations of the protocol, the dialogue, the
+ * counters. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -49,7 +50,8 @@ static void add_field(struct buffer *line, const char *text)
     add_escaped(line, text, strlen(text));
 }
 
-/* One write(2) to a file opened with O_APPEND: lines are whole and in order, whatever is killed. */
+/* One write(2) to a file opened with O_APPEND: lines are whole and in order, even if a process is
+ * killed. */
 static void emit(int fd, struct buffer *line)
 {
     if (fd >= 0 && line->length > 0) {

@@ -1,3 +1,4 @@
+/* The sink's process: its socket, its signals and its event loop. */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -56,7 +57,7 @@ static int listen_open(const struct options *o, int *port)
     return fd;
 }
 
-/* Returns a descriptor that reports them: no handler ever interrupts the loop. */
+/* Returns a descriptor that reports signals, so that no handler interrupts the loop. */
 static int signals_open(void)
 {
     static const int wanted[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
@@ -78,7 +79,7 @@ static void watch_file(struct sink *sink, int fd, void *tag)
     }
 }
 
-/* A script with an error leaves the one before in force. */
+/* If a script has an error, the previous one stays in force. */
 static void reload(struct sink *sink)
 {
     char error[256];
@@ -99,7 +100,7 @@ static void reload(struct sink *sink)
     log_reload(sink, script->count, NULL);
 }
 
-/* False: the end. */
+/* False: it is time to end. */
 static bool on_signal(struct sink *sink, int fd)
 {
     struct signalfd_siginfo info;
@@ -115,7 +116,7 @@ static bool on_signal(struct sink *sink, int fd)
     return true;
 }
 
-/* Finer than epoll_wait()'s milliseconds, which would round every delay up. */
+/* More precise than epoll_wait()'s milliseconds, which would round every delay up. */
 static int wait_events(const struct sink *sink, struct epoll_event *events)
 {
     const struct timer *first = timer_first();

@@ -1,7 +1,5 @@
-/*
- * The bytes between 354 and the final dot (RFC 5321 4.1.1.4, 4.5.2). Only CRLF ends a line: what
- * a lenient receiver would take for the end of the message is data here, and a violation.
- */
+/* The bytes between 354 and the final dot (RFC 5321 4.1.1.4, 4.5.2). Only CRLF ends a line: an end
+ * of the message that only a lenient receiver would see is data here, and a violation. */
 #include <string.h>
 
 #include "conn.h"
@@ -93,7 +91,7 @@ static size_t feed_after_cr(struct conn *c, char byte)
     return 0;
 }
 
-/* The line's first byte was a dot, not kept so far. */
+/* The line's first byte was a dot, which is not stored yet. */
 static size_t feed_after_dot(struct conn *c, char byte)
 {
     struct message *m = &c->message;
@@ -149,7 +147,7 @@ size_t message_feed(struct conn *c, const char *data, size_t length, bool *done)
     return at;
 }
 
-/* The value of the first header field of that name, without what surrounds it. */
+/* The value of the first header field of that name, trimmed. */
 static void find_testid(struct message *m)
 {
     static const char name[] = "X-Test-Id:";

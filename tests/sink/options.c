@@ -1,3 +1,4 @@
+/* Reads the command line, and prints --help. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -75,7 +76,7 @@ enum kind { TEXT, FLAG, NUMBER, SMALL, WITHOUT, DELAY, AUTH, HELP };
 
 #define FIELD(name) offsetof(struct options, name)
 
-/* Numbers are at most `value`; for WITHOUT it is the capability not offered. */
+/* Numbers are at most `value`; for WITHOUT, `value` is the capability that is not offered. */
 static const struct entry {
     const char *name;
     enum kind kind;

@@ -11,7 +11,7 @@
 
 static int reply_code(const char *text, size_t length)
 {
-    /* A client believes the last line of a reply that contradicts itself. */
+    /* A client believes the last line of a reply whose lines have different codes. */
     const char *newline = length > 1 ? memrchr(text, '\n', length - 1) : NULL;
     if (newline != NULL) {
         length -= (size_t)(newline + 1 - text);
@@ -153,7 +153,8 @@ static void ehlo_lines(struct conn *c)
     last[3] = ' ';
 }
 
-/* What a scripted EHLO reply offers, so that a client that uses more is noticed. */
+/* Records the capabilities in a scripted EHLO reply, so that a client that uses others is
+ * noticed. */
 static unsigned capabilities_in(const struct buffer *reply)
 {
     unsigned mask = 0;

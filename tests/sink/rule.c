@@ -1,4 +1,4 @@
-/* The script's language: one rule a line into a struct rule. */
+/* The script's language: turns each line into a struct rule. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,7 +116,7 @@ static int hex_digit(char c)
     return found != NULL ? (int)(found - digits) : -1;
 }
 
-/* One character of a value, escapes resolved; *pp moves behind it. -1: malformed escape. */
+/* One character of a value, escapes resolved; *pp moves after it. -1: malformed escape. */
 static int character_parse(const char **pp)
 {
     const char *p = *pp;
@@ -256,7 +256,7 @@ static bool pair_parse(struct rule *rule, const char *name, size_t length, const
     return false;
 }
 
-/* One word, key=value or an action; *pp moves behind it. */
+/* One word, key=value or an action; *pp moves after it. */
 static bool word_parse(struct rule *rule, const char **pp)
 {
     const char *word = *pp;
@@ -303,7 +303,7 @@ void rule_clear(struct rule *rule)
     buffer_free(&rule->behind);
 }
 
-/* A rule that could never do what it says is an error, not a surprise in a test. */
+/* A rule that could never do what it says is an error, so that no test is surprised by it. */
 static bool rule_check(const struct rule *rule, char *reason)
 {
     bool unasked = rule->stage == STAGE_ACCEPT || rule->stage == STAGE_BODY ||

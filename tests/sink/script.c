@@ -1,4 +1,4 @@
-/* When a rule of the script fires. */
+/* Decides when a rule of the script fires. */
 #include "script.h"
 
 #include <fnmatch.h>
@@ -33,7 +33,7 @@ static bool argument_matches(const struct rule *rule, const struct conn *c, cons
     return false;
 }
 
-/* What does not depend on how often the rule was asked before. */
+/* The conditions that do not depend on how often the rule was asked before. */
 static bool conditions_hold(const struct rule *rule, struct conn *c, const struct event *e)
 {
     const struct script *script = c->sink->script;

@@ -27,8 +27,8 @@ enum stage {
 
 enum action {
     ACTION_NONE,
-    ACTION_KEEP,  /* nothing, and a 421 does not close either */
-    ACTION_CLOSE, /* FIN, then what still comes is read and dropped */
+    ACTION_KEEP,  /* no reply, and a 421 does not close either */
+    ACTION_CLOSE, /* FIN, then reads and drops the rest */
     ACTION_DROP,  /* close(2): FIN, or RST where bytes were left unread */
     ACTION_RESET, /* RST */
     ACTION_STALL, /* reads and drops, never answers */
@@ -44,12 +44,12 @@ struct rule {
     int64_t every, times, after_ms, bytes;
     double percent;
     int tls; /* -1: either */
-    /* what happens */
+    /* actions */
     struct buffer reply, behind; /* as sent, line ends included */
     bool has_reply;
     bool silent; /* an action in place of a reply */
     enum action then;
-    int accept; /* at the dot: -1 as the reply says, 0 no, 1 yes */
+    int accept; /* at the dot: -1 as the reply's code says, 0 no, 1 yes */
     unsigned hide;
     struct range delay_ms, then_delay_ms;
     int64_t partial, split, split_ms, repeat; /* partial -1: whole */
@@ -61,7 +61,7 @@ struct script {
     struct rule *rules;
     size_t count;
     int64_t loaded_ns;
-    bool stages[STAGES];  /* some rule speaks of this stage */
+    bool stages[STAGES];  /* a rule is about this stage */
     struct script *older; /* connections may still play its rules: never freed */
 };
 
@@ -71,7 +71,7 @@ struct event {
     int64_t body_before, body_now, idle_ms;
 };
 
-/* NULL with a message in error (at least 256 bytes) when the file cannot be read or understood. */
+/* NULL, with a message in error (at least 256 bytes), if the file cannot be read or understood. */
 struct script *script_load(const char *path, char *error);
 /* One line of the language into *rule; false with the reason in error. */
 bool rule_parse(struct rule *rule, const char *line, char *error);

@@ -1,7 +1,5 @@
-/*
- * mq-sink: a scripted SMTP server for tests, fault injection and benchmarks.
- * One thread, one epoll loop. What the modules share: options, counters, small tools.
- */
+/* mq-sink: a scripted SMTP server for tests, fault injection and benchmarks. One thread, one epoll
+ * loop. Shared by the modules: options, counters, small tools. */
 #ifndef MQ_SINK_H
 #define MQ_SINK_H
 
@@ -24,7 +22,7 @@ enum capability {
     CAP_AUTH = 64,
 };
 
-/* Both ends belong to it. */
+/* A range, including both ends. */
 struct range {
     int64_t from, to;
 };
@@ -100,7 +98,7 @@ void timer_cancel(struct timer *timer);
 /* The earliest one; NULL: none. */
 struct timer *timer_first(void);
 
-/* tls.c: n > 0, 0 at the end of the stream, -1 with errno EAGAIN, or another errno for trouble. */
+/* tls.c: n > 0, 0 at the end of the stream, -1 with errno EAGAIN or another errno. */
 bool tls_open(struct sink *sink);
 bool tls_start(struct conn *c);
 int tls_handshake(struct conn *c);

@@ -107,7 +107,7 @@ static bool is_ascii(const char *text)
     return true;
 }
 
-/* A parameter of MAIL was not offered, or is wrong; answers, and returns false. */
+/* A parameter of MAIL that was not offered, or is wrong: replies, and returns false. */
 static bool parameter_refuse(struct conn *c, const char *parameter)
 {
     log_violation(c, "parameter", parameter);
@@ -128,7 +128,7 @@ static bool parameter_size(struct conn *c, const char *parameter)
     return true;
 }
 
-/* Answers itself when it returns false. */
+/* Replies itself if it returns false. */
 static bool mail_parameters(struct conn *c, char *parameters)
 {
     char *rest = NULL;
@@ -162,7 +162,7 @@ static bool address_allowed(struct conn *c, const char *address)
     return false;
 }
 
-/* Answers itself when it returns false. */
+/* Replies itself if it returns false. */
 static bool mail_allowed(struct conn *c)
 {
     const struct options *o = &c->sink->options;
@@ -361,7 +361,7 @@ static void run_command(struct conn *c, char *line)
     reply_plain(c, "500 5.5.2 unknown command");
 }
 
-/* RFC 5321 2.3.8: commands end with CRLF, and neither stands alone. */
+/* RFC 5321 2.3.8: commands end with CRLF; a lone CR or LF is wrong. */
 static bool line_is_sound(struct conn *c, const char *line, size_t length)
 {
     bool crlf = length > 0 && line[length - 1] == '\r';

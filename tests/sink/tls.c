@@ -83,7 +83,7 @@ bool tls_start(struct conn *c)
     return true;
 }
 
-/* -1 with errno for every kind of failure, 0 for the end of the stream. */
+/* Returns -1 with errno for every kind of failure, 0 for the end of the stream. */
 static long result(struct conn *c, int n)
 {
     int error = SSL_get_error(c->ssl, n);

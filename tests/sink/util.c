@@ -1,3 +1,4 @@
+/* Memory, buffers, files and random numbers for the sink. Any failure ends the process. */
 #include "sink.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 --TEST--
-Logins: PLAIN, LOGIN, odd characters; a wrong password pauses the relay and is shown nowhere
+Logins: PLAIN, LOGIN, odd characters; a wrong password pauses the relay and is never shown
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -44,7 +44,7 @@ var_dump($sink->received('AUTH') > 0, str_contains($commands, 'MAIL'));
 $pause = $queue->queue->stats();
 echo $pause->pausedUntil > time() + 30 ? 'paused: ' : 'not paused: ', $pause->pauseReason, "\n";
 
-// All places where words of a run end up.
+// All places in which a run's texts end up.
 $places = $work['output'] . $work['errors'] . $again['output'] . $again['errors']
     . file_get_contents("$queue->path.log") . $queue->queue->config('mailRelayPause');
 foreach (['status', 'status --json', 'list --json', 'show ' . $queue->ids['t1'], 'config',
@@ -81,7 +81,7 @@ $run = command_line($queue, 'smtp://u:s3cret@127.0.0.1:99999', 'work');
 echo "exit $run[code] ", str_contains($run['output'] . $run['errors'], 's3cret') ? 'SHOWN'
     : 'not shown', "\n";
 
-echo "-- it is mended\n";
+echo "-- it is put right\n";
 $queue->timePasses();
 $right = command_line($queue, "smtp://$login@127.0.0.1:$sink->port", 'work', '--quiet');
 echo "exit $right[code] $right[errors], ", implode(', ', $queue->states()), "\n";
@@ -108,5 +108,5 @@ ValueError
 ValueError
 ValueError
 exit 78 not shown
--- it is mended
+-- it is put right
 exit 0 , gone, gone

@@ -1,5 +1,5 @@
 --TEST--
-What is received is what was stored: lone dots and line ends at every split of the buffers
+Messages arrive as they were stored: lone dots and line ends at every split of the buffers
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -27,7 +27,7 @@ function padded(string $test, int $bytes, string $tail): string
     $room = $bytes - strlen($head);
     $lines = str_repeat(str_repeat('x', 76) . "\r\n", intdiv($room, 78) + 1);
     $body = substr($lines, 0, $room);
-    // Cut within CRLF or at one: the tail begins a line in any case.
+    // Cut within CRLF or before it: the tail begins a line in either case.
     $body = preg_replace('/\r\n\z|.\r\z|..\z/s', "\r\n", $body, 1);
     return $head . $body . $tail;
 }
@@ -39,7 +39,7 @@ foreach (["\n.\n", "\r.\r", "\r\n.\r\n", "\n.\r\n", "\r\n.\n", "\r.\r\n", "\r\n.
     $messages[] = fn(string $test) => message($test, "text$sequence");
     $messages[] = fn(string $test) => message($test, ltrim($sequence));
 }
-// Dots around the places where a write, and a read of a server, begins and ends.
+// Dots around the positions at which a write, or a server's read, begins and ends.
 foreach ([4096, 8192, CHUNK, 2 * CHUNK] as $border) {
     for ($offset = -8; $offset <= 8; $offset++) {
         $messages[] = fn(string $test) => padded($test, $border + $offset, ".\r\n" . SMUGGLED
@@ -80,7 +80,7 @@ function compare(string $server, array $received, array $stored, int $mails): vo
     }
 }
 
-// What was enqueued is only given new line ends: lone CR and LF become CRLF, and dots stay.
+// Line ends are the only change: lone CR and LF become CRLF, and dots stay.
 $queue = filled($messages);
 $stored = [];
 $clean = true;

@@ -1,5 +1,5 @@
 --TEST--
-Dead addresses in a row are refused and stop nothing
+Dead addresses in a row are refused and do not stop the queue
 --EXTENSIONS--
 posix
 pdo_sqlite

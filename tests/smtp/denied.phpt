@@ -1,5 +1,5 @@
 --TEST--
-A relay that denies every mail for days: no attempt is counted, all arrives when it ends
+A relay denies every mail for days: no attempt is counted, and all mail arrives when that ends
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -20,7 +20,7 @@ for ($run = 1; $run <= 15; $run++) {
     $report = $queue->work("smtp://127.0.0.1:$sink->port", connections: 3);
     $ends[] = $report->end;
     $pauses[] = (int) round(($report->resumeAt - time()) / 30) * 30;
-    // Only the waiting is over; the queue remembers the pauses before.
+    // Only the wait is over; the queue remembers the earlier pauses.
     $config = (string) $queue->queue->config('mailRelayPause');
     $queue->queue->setConfig('mailRelayPause', preg_replace('/"\d{10} /', '"1 ', $config) ?: null);
     $queue->waitsAreOver();
@@ -32,7 +32,7 @@ echo implode(', ', array_unique($queue->states())), "\n";
 $stats = $queue->queue->stats();
 echo "$stats->parked parked, $stats->failed failed, $stats->pending pending\n";
 
-// While it is paused, a run ends before it connects.
+// While the relay is paused, a run ends before it connects.
 $report = $queue->work("smtp://127.0.0.1:$sink->port");
 $connects = $sink->received('EHLO');
 $again = $queue->work("smtp://127.0.0.1:$sink->port");

@@ -1,5 +1,5 @@
 --TEST--
-End to end: Dovecot's submission service, which before 2.4.2 dies of an envelope behind an unanswered dot
+End to end: Dovecot's submission service, which before 2.4.2 crashes on an envelope after an unanswered dot
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -28,12 +28,13 @@ for ($run = 1; $run <= 3; $run++) {
     $report = $queue->work($dsn, connections: 4);
     $uncertain[$run] = $report->uncertain;
     echo "run $run: $report->end\n";
-    $queue->waitsAreOver(); // but what was found stays
+    $queue->waitsAreOver(); // but the finding stays
 }
 $report = $queue->work($dsn);
 echo "$report->end, ", count(array_diff($queue->states(), ['gone'])), " left\n";
 
-// What a run found, the next one knows. Seen to fail without that: 63 of the first 200, 114 copies.
+// The next run knows what this run found. Seen to fail without that: 63 of the first 200, 114
+// copies.
 $panics = substr_count($dovecot->log(), 'Panic:');
 echo "uncertain: ", $uncertain[1] === $panics && $panics <= 1 ? 'the trial at most' : $uncertain[1],
     ", $uncertain[2], $uncertain[3]\n";

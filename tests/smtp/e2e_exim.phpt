@@ -21,8 +21,9 @@ $exim = new Exim($sink->port, ['smtp_accept_max_per_connection' => 20,
     'acl_smtp_predata' => 'acl_three_later']);
 $queue = new TestQueue();
 $stored = [];
-// Its DATA is refused, which leaves the transaction open: Exim adds the next mail's recipients to
-// it. Seen to fail with both that is done about it taken out, RSET and the look at MAIL's reply.
+// Its DATA is refused, which leaves the transaction open: Exim would add the next mail's
+// recipients to it. Seen to fail with both protections taken out, RSET and the check of MAIL's
+// reply.
 $queue->add('d1', ['x@example.net', 'y@example.net', 'z@example.net'], priority: 1);
 for ($i = 1; $i <= 50; $i++) {
     $queue->add("t$i", ["a$i@example.org", $i % 10 ? "b$i@example.org" : "unknown@example.org"],
@@ -44,7 +45,7 @@ foreach ($sink->saved() as $message) {
     $same = $same && $rest === $stored[$test[1]];
 }
 var_dump($same);
-// Its words for a client that does not keep to the order.
+// Exim's words for a client that ignores the order of commands.
 echo implode("\n", preg_grep('/synchroni[sz]ation|syntax/i', explode("\n", $exim->log())));
 ?>
 --EXPECT--

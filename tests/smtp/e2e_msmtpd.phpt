@@ -1,5 +1,5 @@
 --TEST--
-End to end: msmtpd, which offers no extension at all
+End to end: msmtpd, which offers no extensions
 --EXTENSIONS--
 posix
 pdo_sqlite

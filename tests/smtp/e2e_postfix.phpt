@@ -47,7 +47,7 @@ foreach ($sink->saved() as $message) {
     $same = $same && $rest === $stored[$test[1]];
 }
 var_dump($same);
-// Postfix writes its log by a process that others tell what to write.
+// Postfix's log is written by a separate process, so it can lag.
 $match = wait_for('the login in the log', fn() => preg_match(
     '/sasl_method=([A-Z0-9-]+), sasl_username=(\w+)/', $postfix->log(), $match) ? $match : null);
 echo "logged in as $match[2]\n";
@@ -65,7 +65,7 @@ var_dump(str_contains($all, 'wr0ng'), str_contains($all, base64_encode("\0alice\
 echo $queue->state('w1'), "\n";
 echo preg_match('/535|[Ll]ogin|[Aa]uthentication/', $run['errors'] . $run['output']) ? "says why\n"
     : $run['errors'] . $run['output'];
-// The next start does not even knock until the pause is over.
+// The next run does not connect until the pause is over.
 wait_for('the end of that in the log', fn() => preg_match(
     '/authentication failed.*disconnect from/s', $postfix->log()));
 $before = substr_count($postfix->log(), ' connect from');

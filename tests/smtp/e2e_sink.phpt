@@ -1,5 +1,5 @@
 --TEST--
-End to end: what is enqueued arrives, byte for byte and once (tests/sink)
+End to end: enqueued mail arrives, byte for byte and once (tests/sink)
 --EXTENSIONS--
 posix
 pdo_sqlite

@@ -31,7 +31,7 @@ echo count($mails), ' mails to ', count($arrived), ' recipients, at most ', max(
     " each\n";
 $same = true;
 foreach ($mails as $mail) {
-    // It writes line ends as LF, and an empty line behind each mail.
+    // It writes line ends as LF, and an empty line after each mail.
     $same = $same && $mail['message'] === str_replace("\r\n", "\n", $stored[$mail['to'][0]]) . "\n";
 }
 var_dump($same, $queue->queue->jobs() === []);

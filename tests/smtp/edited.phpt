@@ -1,5 +1,5 @@
 --TEST--
-Rows that somebody edited: what SMTP does not carry is parked as unreadable, never sent, and stops no other mail
+Rows edited by hand: a message that SMTP cannot carry is parked as unreadable, never sent, and does not stop other mail
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -15,8 +15,9 @@ echo backends_missing('pgsql', 'mysql');
 require dirname(__DIR__) . '/lib/backends.inc';
 require_once dirname(__DIR__) . '/lib/smtp.inc';
 
-// The check is in src/worker/delivery.c; what a body may be is tested by tests/unit/mime/test_message.c. Seen
-// to fail without it: they are sent as they are, and what has no end waits behind its dot.
+// The check is in src/worker/delivery.c; tests/unit/mime/test_message.c tests which bodies are
+// valid. Seen to fail without it: they are sent as they are, and a body without a line end waits
+// for a reply to its dot.
 
 const BODIES = [
     'bare LF' => "Subject: x\r\n\r\na\nb\r\n",
@@ -25,7 +26,7 @@ const BODIES = [
     'smuggled' => "Subject: x\r\n\r\na\n.\nMAIL FROM:<x@example.net>\r\n",
     'LF first' => "\nSubject: x\r\n\r\na\r\n",
     'NUL' => "Subject: x\r\n\r\na\0b\r\n",
-    'NUL far behind' => "Subject: x\r\n\r\n%\0\r\n",
+    'NUL far into the text' => "Subject: x\r\n\r\n%\0\r\n",
     'no end' => "Subject: x\r\n\r\na",
     'CR at the end' => "Subject: x\r\n\r\na\r",
     'half an end' => "Subject: x\r\n\r\na\n",
@@ -37,9 +38,9 @@ const COLUMNS = [
     ['recipients', '{}'],
     ['recipients', "[\"b@example.org\\r\\nRCPT TO:<c@example.org>\"]"],
     ['envelope_from', "a@example.com>\r\nRSET"],
-    ['fields', '{"dsn":'], // asks for nothing, and is sent
-    ['refused', 'x'], // of earlier attempts, and is sent
-    ['status', 'new'], // nobody's
+    ['fields', '{"dsn":'], // requests nothing, and is sent
+    ['refused', 'x'], // from earlier attempts, and is sent
+    ['status', 'new'], // nobody's recipient
 ];
 
 on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
@@ -66,7 +67,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     foreach ($rows->fetchAll(PDO::FETCH_NUM) as [$status, $why, $attempts, $error]) {
         echo "$status $why $attempts: $error\n";
     }
-    // Corrected and retried by hand it is sent.
+    // Corrected and retried by hand, it is sent.
     $pdo->exec("DELETE FROM mail_queue WHERE status = 'new'");
     $id = array_column($queue->jobs(), 'id')[0];
     $pdo->exec("UPDATE mail_body SET content = 'Subject: corrected\r\n\r\nx\r\n' WHERE id = $id");
@@ -88,10 +89,10 @@ parked unreadable 0: the message in the database cannot be sent: byte 17: it doe
 parked unreadable 0: the message in the database cannot be sent: byte 16: a LF without CR; correct it, then retry it, or delete it
 parked unreadable 0: the message in the database cannot be sent: byte 1: it does not end with CR and LF; correct it, then retry it, or delete it
 parked unreadable 0: the message in the database cannot be sent: byte 1: a LF without CR; correct it, then retry it, or delete it
-parked unreadable 0: the row cannot be read: recipients is no JSON array of addresses, envelope_from is none, or locked_by no claim token: correct it, then retry it, or delete it
-parked unreadable 0: the row cannot be read: recipients is no JSON array of addresses, envelope_from is none, or locked_by no claim token: correct it, then retry it, or delete it
-parked unreadable 0: the row cannot be read: recipients is no JSON array of addresses, envelope_from is none, or locked_by no claim token: correct it, then retry it, or delete it
-parked unreadable 0: the row cannot be read: recipients is no JSON array of addresses, envelope_from is none, or locked_by no claim token: correct it, then retry it, or delete it
+parked unreadable 0: the row cannot be read: recipients is not a JSON array of addresses, envelope_from is not an address, or locked_by is not a claim token: correct it, then retry it, or delete it
+parked unreadable 0: the row cannot be read: recipients is not a JSON array of addresses, envelope_from is not an address, or locked_by is not a claim token: correct it, then retry it, or delete it
+parked unreadable 0: the row cannot be read: recipients is not a JSON array of addresses, envelope_from is not an address, or locked_by is not a claim token: correct it, then retry it, or delete it
+parked unreadable 0: the row cannot be read: recipients is not a JSON array of addresses, envelope_from is not an address, or locked_by is not a claim token: correct it, then retry it, or delete it
 parked refused 1: 250 2.0.0 taken
 new  0: 
 1 sent

@@ -1,5 +1,5 @@
 --TEST--
-Servers without PIPELINING, 8BITMIME, SMTPUTF8, SIZE: what cannot be sent is converted, or refused before MAIL
+Servers without PIPELINING, 8BITMIME, SMTPUTF8, SIZE: a message that they cannot take is converted, or refused before MAIL
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -14,7 +14,7 @@ function try_one(string $name, array $options, string $message, array $to = ['a@
     $sink = new Sink($script, $options);
     $queue = new TestQueue();
     $queue->add('t1', $to, $message);
-    // Another mail behind it shows that nothing but the first was touched.
+    // The mail after it shows that only the first one was affected.
     $queue->add('t2', ['other@example.org']);
     $report = $queue->work("smtp://127.0.0.1:$sink->port");
     $sink->stop();
@@ -31,8 +31,8 @@ function try_one(string $name, array $options, string $message, array $to = ['a@
     }
     foreach ($sink->violations() as $violation) {
         [, , , $kind, $detail] = explode("\t", $violation);
-        // The sink asks for BODY=8BITMIME whatever is 8 bit; in header fields SMTPUTF8 allows it
-        // (RFC 6531, section 3.6).
+        // The sink requires BODY=8BITMIME for every 8-bit message; in header fields SMTPUTF8
+        // allows 8 bit (RFC 6531, section 3.6).
         if ($kind !== '8bit' || !str_contains($name, 'UTF-8 header')) {
             echo "   $kind: $detail\n";
         }
@@ -44,7 +44,7 @@ function try_one(string $name, array $options, string $message, array $to = ['a@
 
 $plain = message('t1');
 $eightBit = message('t1', "Grüße\n");
-// Bytes over 127 stay only where no encoded word is allowed.
+// Bytes over 127 stay only where encoded words are not allowed.
 $utf8Id = fn(string $message) => str_replace('Subject: Test t1', 'In-Reply-To: ü.', $message);
 $utf8Header = $utf8Id($plain);
 $big = message('t1', str_repeat(str_repeat('x', 70) . "\n", 100));
@@ -69,7 +69,8 @@ try_one('nothing but HELO', [], $plain, ['a@example.org', 'b@example.org'],
     'at ehlo reply="502 5.5.1 what"');
 try_one('nothing but HELO, 8 bit', [], $eightBit, ['a@example.org'],
     'at ehlo reply="502 5.5.1 what"');
-// Offered, and then not understood: once more without, and that is kept to.
+// Extensions that are offered but then rejected: the mail is sent again without them, and so are
+// the next ones.
 try_one('parameters refused', [], $plain, ['a@example.org'],
     'at mail connection=1 reply="555 5.5.4 parameters"');
 try_one('pipelining offered, and not meant', [], $plain, ['a@example.org', 'b@example.org'],

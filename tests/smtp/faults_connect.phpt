@@ -1,5 +1,5 @@
 --TEST--
-Faults at the greeting and EHLO: no attempt is counted, the relay rests, nothing is lost
+Faults at the greeting and EHLO: no attempt is counted, the relay is paused, nothing is lost
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -8,12 +8,12 @@ pdo_sqlite
 namespace MailQueueTest;
 require dirname(__DIR__) . '/lib/delivery.inc';
 
-// The relay is out of order for good: three connects in a row, then the run ends and the mails
-// wait as if nothing had been tried.
+// The relay is out of order: after three failed connects in a row the run ends, and the mails wait
+// as if they had not been tried.
 const DOWN = ['mails' => ['t1' => ['a@example.org'], 't2' => ['b@example.org']], 'end' => 'relay',
     'jobs' => ['t1' => 'pending 0', 't2' => 'pending 0'], 'accepted' => [], 'connections' => 3,
     'absent' => '/^< MAIL/m'];
-// One connect went wrong, the next is fine: as if nothing had happened.
+// One failed connect, then one that works: as if nothing had happened.
 const ONCE = ['mails' => DOWN['mails'], 'connections' => 2];
 
 $cases = [];

@@ -14,7 +14,7 @@ const OTHER_ONLY = ['accepted' => ['t2 b@example.org']] + TWO;
 const LATER = ['jobs' => ['t1' => 'failed 1'], 'connections' => 1] + OTHER_ONLY;
 const REFUSED = ['jobs' => ['t1' => 'parked 1 for refused refused a@example.org'],
     'connections' => 1] + OTHER_ONLY;
-// One connection: the envelope of t3 is behind the dot of t2, whose reply takes its time.
+// One connection: t3's envelope is after the dot of t2, whose reply takes its time.
 const BEHIND = ['mails' => ['t1' => ['a@example.org'], 't2' => ['b@example.org'],
     't3' => ['c@example.org'],
     't4' => ['d@example.org']], 'connections' => 2];
@@ -22,8 +22,8 @@ const ONE = ['mails' => ['t1' => ['a@example.org']], 'jobs' => ['t1' => 'failed 
     'accepted' => [], 'connections' => 1];
 const TROUBLE = ['end' => 'relay', 'jobs' => ['t1' => 'pending 0', 't2' => 'pending 0'],
     'accepted' => []] + TWO;
-// Nobody knows whether t1 was taken; here it was not. Seen to fail with such an attempt settled as
-// one that failed.
+// It is unknown whether t1 was accepted; here it was not. Seen to fail with such an attempt
+// settled as failed.
 const UNCERTAIN = ['jobs' => ['t1' => 'failed 1 uncertain 1'], 'uncertain' => 1,
     'connections' => 2] + OTHER_ONLY;
 // More than the buffers of two sockets hold: the dot does not leave before the server reads.
@@ -38,8 +38,8 @@ $cases = [
     'dot: mailbox full' => ['script' => 'at dot testid=t1 reply="552 5.2.2 full"'] + LATER,
     'dot: bad content' => ['script' => 'at dot testid=t1 reply="554 5.6.0 bad"'] + REFUSED,
     'dot: message too big' => ['script' => 'at dot testid=t1 reply="552 5.3.4 too big"'] + REFUSED,
-    // A complete reply is definite, whatever happens next: not taken, and that is all. The relay
-    // that ends the session may not mean this mail: no attempt counts.
+    // A complete reply is definite, whatever follows it: the mail was not accepted. But the relay
+    // ends the session, so the reply may not be about this mail: no attempt counts.
     'dot: 421' => ['script' => 'at dot testid=t1 reply="421 4.4.2 enough"', 'connections' => 2,
         'jobs' => ['t1' => 'pending 0']] + LATER,
     'dot: 451 and closed' => ['script' => 'at dot testid=t1 reply="451 4.3.0 later" then=close']
@@ -83,14 +83,15 @@ $cases = [
         'accepted' => ['t1 a@example.org', 't2 b@example.org'],
         'connections' => 2] + $hold + UNCERTAIN,
 
-    // The 250 came, then the connection died with the next envelope unanswered: that mail has no
-    // body out, so it goes back and is sent once, with no attempt counted. Seen to fail with the
-    // mail behind the dot treated as any other whose MAIL had left.
+    // The 250 came, then the connection died with the next envelope unanswered. That mail's body
+    // is not out, so it goes back and is sent once, with no attempt counted. Seen to fail with the
+    // mail after the dot treated like any mail whose MAIL had left.
     'dot: 250, then reset' => ['script' => 'at dot nth=2 delay-ms=250 then=reset then-delay-ms=30']
         + BEHIND,
     'dot: 250, then closed' => [
         'script' => 'at dot nth=2 delay-ms=250 then=close then-delay-ms=30'] + BEHIND,
-    // The next MAIL may cross the end of the connection; then it goes once more over another.
+    // The next MAIL may cross the end of the connection; then the mail is sent again over another
+    // one.
     'dot: closed after each 250, without a 421' => ['script' => 'at dot then=close',
         'connections' => null] + BEHIND,
     'dot: 250, then 421 to the next envelope' => [
@@ -99,11 +100,11 @@ $cases = [
         'script' => 'at dot nth=2 delay-ms=250 reply="451 4.3.0 no" then=reset then-delay-ms=30',
         'jobs' => ['t2' => 'failed 1'], 'accepted' => ['t1 a@example.org', 't3 c@example.org',
             't4 d@example.org']] + BEHIND,
-    'dot: no reply, and the next envelope is behind it' => [
+    'dot: no reply, and the next envelope is after it' => [
         'script' => 'at dot nth=2 delay-ms=250 stall',
         'dsn' => '?final_timeout=2', 'jobs' => ['t2' => 'failed 1 uncertain 1'], 'uncertain' => 1,
         'accepted' => ['t1 a@example.org', 't3 c@example.org', 't4 d@example.org']] + BEHIND,
-    'dot: reset, and the next envelope is behind it' => [
+    'dot: reset, and the next envelope is after it' => [
         'script' => 'at dot nth=2 delay-ms=250 reset',
         'jobs' => ['t2' => 'failed 1 uncertain 1'], 'uncertain' => 1,
         'accepted' => ['t1 a@example.org', 't3 c@example.org', 't4 d@example.org']] + BEHIND,
@@ -117,8 +118,8 @@ $cases = [
         'jobs' => ['t1' => 'failed 1 uncertain 1 refused b@example.org left a@example.org'],
         'accepted' => []],
 
-    // A final reply before the dot decides the mail, and closes the session: what is left of the
-    // message would be taken for commands.
+    // A final reply before the dot decides the mail, and we close the session: the relay would
+    // take the rest of the message for commands.
     'body: 552 in its middle' => [
         'script' => 'at body bytes=1000 times=1 reply="552 5.3.4 too big" then=close',
         'connections' => 2] + BIG + REFUSED,
@@ -136,7 +137,7 @@ $cases = [
         'dsn' => '?block_timeout=2', 'connections' => 2] + BIG + LATER,
 ];
 
-// The same over TLS, where a write that does not go through has to be repeated as it was.
+// The same over TLS, where a failed write must be repeated with the same bytes.
 $certificates = new Certificates();
 $server = $certificates->issue();
 $cases['body: not read any more, TLS'] = ['sink' => ['--receive-buffer', '4096', '--cert',
@@ -148,7 +149,7 @@ $cases['body: read slowly, TLS'] = ['script' => '', 'message' => str_repeat("a l
     'sink' => ['--receive-buffer', '4096', '--cert', $server['cert'], '--key', $server['key']],
     'dsn' => "?tls=required&cafile=$certificates->ca"] + TWO;
 
-// 421 to a session that waits for the next token, which takes two seconds: another is opened.
+// 421 to a session that waits two seconds for the next token: another session is opened.
 $cases['idle: 421'] = [
     'script' => 'at idle after-ms=100 mails=1- times=1 reply="421 4.4.2 idle too long"',
     'config' => ['mailMaxPerHour' => 1800, 'mailBurst' => 1], 'connections' => 2] + TWO;

@@ -1,5 +1,5 @@
 --TEST--
-Faults at MAIL, RCPT and DATA: what counts an attempt, and no mail to another's recipients
+Faults at MAIL, RCPT and DATA: which faults count as an attempt; no mail goes to another's recipients
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -12,11 +12,11 @@ const TWO = ['mails' => ['t1' => ['a@example.org'], 't2' => ['b@example.org']]];
 const OTHER_ONLY = ['accepted' => ['t2 b@example.org']] + TWO;
 // Attempts are counted, and the next mail of the same session gets through.
 const LATER = ['jobs' => ['t1' => 'failed 1'], 'connections' => 1] + OTHER_ONLY;
-// The connection broke while t1 was under way: it might be its fault, so that it counts.
+// The connection broke while t1 was under way: that may be its fault, so the attempt counts.
 const BROKE = ['jobs' => ['t1' => 'failed 1'], 'connections' => 2] + OTHER_ONLY;
 const REFUSED = ['jobs' => ['t1' => 'parked 1 for refused refused a@example.org'],
     'connections' => 1] + OTHER_ONLY;
-// All goes back, and the run ends.
+// All mails go back, and the run ends.
 const TROUBLE = ['end' => 'relay', 'jobs' => ['t1' => 'pending 0', 't2' => 'pending 0'],
     'accepted' => []] + TWO;
 const THREE = ['t1' => ['a@example.org', 'b@example.org', 'c@example.org'],
@@ -62,27 +62,27 @@ $cases += [
     'MAIL: sender refused, bare 550' => ['script' => 'at mail times=1 reply="550 who"'] + LATER,
     'MAIL: bare 452' => ['script' => 'at mail reply="452 too many messages"', 'reason' => '/452/']
         + TROUBLE,
-    // After a refused MAIL the replies to RCPT and DATA are consequences, whatever they say.
+    // After a refused MAIL, the replies to RCPT and DATA only follow from that, whatever they say.
     'MAIL: refused, and recipients "unknown"' => ['connections' => null,
         'script' => 'at mail times=1 raw="450 4.2.0 no\r\n550 5.1.1 unknown\r\n503 5.5.1 no\r\n"']
         + LATER,
-    // A dot would end whatever transaction the server believes in: the session is closed instead,
-    // and the mail goes once more.
+    // A dot would end any transaction that the server believes to be open: the session is closed
+    // instead, and the mail is sent again.
     'MAIL: refused, and 354 to DATA' => ['connections' => 2,
         'script' => 'at mail times=1 raw="450 4.2.0 no\r\n250 2.1.5 ok\r\n354 go ahead\r\n"'],
 
-    // A reply that nobody asked for shifts those behind it. Seen to fail without the check by RSET:
-    // t1 was parked for "550 5.1.1 unknown".
-    'MAIL: an unasked reply behind it' => ['connections' => 2,
+    // An unsolicited reply shifts the replies after it. Seen to fail without the check by RSET: t1
+    // was parked for "550 5.1.1 unknown".
+    'MAIL: an unsolicited reply after it' => ['connections' => 2,
         'script' => 'at mail times=1 behind="550 5.1.1 unknown\r\n"'],
-    'RCPT: an unasked reply behind it' => ['connections' => 2,
+    'RCPT: an unsolicited reply after it' => ['connections' => 2,
         'script' => 'at rcpt times=1 behind="550 5.1.1 unknown\r\n"'],
-    'RCPT: an unasked reply behind each' => ['end' => 'relay', 'accepted' => [],
+    'RCPT: an unsolicited reply after each' => ['end' => 'relay', 'accepted' => [],
         'script' => 'at rcpt behind="550 5.1.1 unknown\r\n"',
         'reason' => '/do not fit the commands: 354/', 'jobs' => ['t1' => 'pending 0']],
-    'DATA: an unasked reply behind it' => ['connections' => 2,
+    'DATA: an unsolicited reply after it' => ['connections' => 2,
         'script' => 'at data times=1 behind="550 5.1.1 unknown\r\n"'],
-    'a mail: an unasked reply behind it' => ['connections' => null,
+    'a mail: an unsolicited reply after it' => ['connections' => null,
         'script' => 'at dot times=1 behind="550 5.1.1 unknown\r\n"'],
 
     'RCPT: unknown' => ['script' => 'at rcpt times=1 reply="550 5.1.1 unknown"'] + REFUSED,
@@ -117,9 +117,9 @@ $cases += [
     'script' => "at rcpt times=1 reply=\"550 5.1.1 no\"\n"
         . 'at data times=1 reply="354 go ahead"', 'connections' => 2] + REFUSED,
 ];
-// RFC 5321 leaves a transaction open when DATA is refused: what follows must begin with RSET, or
-// the next mail goes to these recipients too (e2e_exim.phpt has it with a server that does so).
-// Seen to fail with that RSET taken out.
+// RFC 5321 leaves a transaction open when DATA is refused: the next mail must begin with RSET, or
+// it goes to these recipients too (e2e_exim.phpt tests it with such a server). Seen to fail with
+// that RSET taken out.
 foreach (['with' => [], 'without' => ['--no-pipelining']] as $with => $options) {
     $cases["DATA: refused, then the next mails, $with pipelining"] = [
         'script' => 'at data times=2 reply="451 4.3.0 not now"',
@@ -129,26 +129,27 @@ foreach (['with' => [], 'without' => ['--no-pipelining']] as $with => $options) 
         'jobs' => ['t1' => 'failed 1', 't2' => 'failed 1'],
         'accepted' => ['t3 d@example.org', 't4 e@example.org'], 'connections' => 1];
 }
-// The same for an envelope that left behind the dot of the mail before it.
+// The same for an envelope that was sent after the previous mail's dot.
 foreach (['MAIL: 450' => 'mail nth=3 reply="450 4.2.0 no"',
     'RCPT: 450' => 'rcpt match=c@* times=1 reply="450 4.2.1 no"',
     'RCPT: 550' => 'rcpt match=c@* times=1 reply="550 5.1.1 no"',
     'DATA: 451' => 'data nth=3 reply="451 4.3.0 no"',
     'DATA: 421' => 'data nth=3 reply="421 4.3.2 no"'] as $name => $what) {
-    $cases["$name behind a dot"] = ['script' => "at $what\nat dot nth=2 delay-ms=150",
+    $cases["$name after a dot"] = ['script' => "at $what\nat dot nth=2 delay-ms=150",
         'mails' => ['t1' => ['a@example.org'], 't2' => ['b@example.org'], 't3' => ['c@example.org'],
             't4' => ['d@example.org'], 't5' => ['e@example.org']], 'connections' => 1];
-    $cases["$name behind a dot"] = match (substr($name, -3)) {
+    $cases["$name after a dot"] = match (substr($name, -3)) {
         '421' => ['connections' => 2],
         '550' => ['jobs' => ['t3' => 'parked 1 for refused refused c@example.org']],
         default => ['jobs' => ['t3' => 'failed 1']],
-    } + $cases["$name behind a dot"];
+    } + $cases["$name after a dot"];
     if (!str_ends_with($name, '421')) {
-        $cases["$name behind a dot"]['accepted'] = ['t1 a@example.org', 't2 b@example.org',
+        $cases["$name after a dot"]['accepted'] = ['t1 a@example.org', 't2 b@example.org',
             't4 d@example.org', 't5 e@example.org'];
     }
 }
-// The next envelope left together with RSET, so the server sees a MAIL too many; no more than that.
+// The next envelope left together with RSET, so the server sees one MAIL too many, and nothing
+// else.
 $cases['DATA: refused, and RSET too'] = ['allow' => '/MAIL within a transaction/',
     'script' => "at data times=1 reply=\"451 4.3.0 no\"\nat rset times=1 reply=\"500 5.5.1 no\""]
     + BROKE;

@@ -1,5 +1,5 @@
 --TEST--
-Faults at STARTTLS and AUTH: no attempt is counted, the relay rests, nothing is lost
+Faults at STARTTLS and AUTH: no attempt is counted, the relay is paused, nothing is lost
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -9,14 +9,15 @@ namespace MailQueueTest;
 require dirname(__DIR__) . '/lib/delivery.inc';
 require dirname(__DIR__) . '/lib/certificates.inc';
 
-// The relay is out of order for good: three connects in a row, then the run ends and the mails
-// wait as if nothing had been tried.
+// The relay is out of order: after three failed connects in a row the run ends, and the mails wait
+// as if they had not been tried.
 const DOWN = ['mails' => ['t1' => ['a@example.org'], 't2' => ['b@example.org']], 'end' => 'relay',
     'jobs' => ['t1' => 'pending 0', 't2' => 'pending 0'], 'accepted' => [], 'connections' => 3,
     'absent' => '/^< MAIL/m'];
 
 $cases = [];
-// STARTTLS: never on without it, and no login. What concerns certificates is in tls_*.phpt.
+// STARTTLS: without it the session does not continue, and there is no login. Certificates are in
+// tls_*.phpt.
 $certificates = new Certificates();
 $server = $certificates->issue();
 $tls = ['sink' => ['--cert', $server['cert'], '--key', $server['key'], '--auth', 'u:p'],
@@ -42,7 +43,7 @@ $cases += [
         + $tls + ['connections' => null],
 ];
 
-// AUTH: the login is wrong until a person mends it. Seen to fail (not offered) with the check for a
+// AUTH: the login is wrong until a person corrects it. Seen to fail (not offered) with the check for a
 // 235 taken out: libcurl goes on without a login where none is offered.
 $auth = ['sink' => ['--auth', 'u:p'], 'login' => 'u:p@'];
 $cases += [
@@ -65,7 +66,7 @@ $cases += [
         'script' => 'at ehlo reply="250-mx.example\n250-AUTH GSSAPI NTLM\n250 SIZE"',
         'reason' => '/it offers GSSAPI NTLM; PLAIN, LOGIN and CRAM-MD5 are spoken/',
         'login' => 'u:p@', 'connections' => 1] + DOWN,
-    // Without a bearer token there is nothing to log in with.
+    // Without a bearer token, no login is possible.
     'AUTH: XOAUTH2 only' => ['sink' => ['--auth', 'u:p', '--auth-mechanisms', 'XOAUTH2'],
         'reason' => '/it offers XOAUTH2; PLAIN/', 'login' => 'u:p@', 'connections' => 1] + DOWN,
     'AUTH: one of those offered is spoken, in the old form' => ['sink' => ['--auth', 'u:p'],

@@ -1,5 +1,5 @@
 --TEST--
-One mail that draws trouble does not stop the others, and trouble with all of them costs no attempts
+One mail that causes trouble does not stop the others, and trouble with all of them does not count as attempts
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -9,7 +9,7 @@ namespace MailQueueTest;
 require dirname(__DIR__) . '/lib/delivery.inc';
 require dirname(__DIR__) . '/lib/queue.inc';
 
-// Nothing but the relay's pause is over; a mail's next attempt is due too, in the queue's order.
+// Only the relay's pause is over, and the mail's next attempt is due, in the queue's order.
 function pause_is_over(TestQueue $queue): void
 {
     $config = (string) $queue->queue->config('mailRelayPause');
@@ -18,7 +18,7 @@ function pause_is_over(TestQueue $queue): void
     $pdo->exec('UPDATE mail_queue SET next_attempt_at = next_attempt_at - 100000');
 }
 
-/** How a queue stands after so many runs. */
+/** The state of a queue after this many runs. */
 function stand(TestQueue $queue, Sink $sink, int $runs, mixed ...$options): string
 {
     $ends = [];
@@ -40,11 +40,11 @@ if (isset($argv[1])) {
     return;
 }
 
-// What one address draws. In the queue it is the first, and it is one mail a run: each time it was
-// first again, or the run ended, before the others had their turn.
+// The replies to one address. Its mail is first in the queue, with one mail a run: before the fix
+// it came first each time, or the run ended, before the others had their turn.
 $bad = 'match=*ratelimit* ';
-// Seen to fail, with 0 accepted in all four but the last, before replies were read without their
-// addresses and such mails went back behind the others.
+// Seen to fail, with 0 accepted in all but the last, before replies were read without their
+// addresses and such mails went back after the others.
 foreach ([
     'echoed address' => "at rcpt {$bad}reply=\"550-Verification failed for"
         . " <ratelimit@gone.example>\\n550 Unrouteable address\"",
@@ -68,9 +68,9 @@ foreach ([
     echo "$name: ", count($sink->counts()), ' accepted, ', $queue->state('bad'), "\n";
 }
 
-// A relay that does so with every mail: it is paused, whatever waits. A single mail counts the first
-// attempt: nobody knows yet whose fault it is. Seen to fail when a lost connection was "try later":
-// all are parked after the tenth run.
+// A relay that does this with every mail is paused, whatever is waiting. For a single mail the
+// first attempt counts: it is not known yet whose fault it is. Seen to fail when a lost connection
+// was "try later": all are parked after the tenth run.
 function relay(string $what): void
 {
     foreach ([1, 3, 12] as $mails) {
@@ -80,19 +80,19 @@ function relay(string $what): void
             $queue->add("t$i", ["t$i@example.org"]);
         }
         $stand = stand($queue, $sink, 12, connections: $mails === 3 ? 1 : 4);
-        // Which of the sessions is the last one decides how the reason begins.
+        // The beginning of the reason depends on which session ends last.
         $reason = '/, (the relay took no mail of this run: )?(the relay closed the connection'
             . '|the connection to the relay broke|421 4.3.2 no)$/';
         echo "$what, $mails: ", preg_replace($reason, '', $stand), "\n";
     }
-    // All arrive when it works again, and the pause is gone.
+    // All mail arrives when the relay works again, and the pause is gone.
     $sink->rules('');
     pause_is_over($queue);
     echo stand($queue, $sink, 1), "\n";
     var_dump($queue->queue->config('mailRelayPause'), $queue->lost($sink->counts()) === []);
 }
 
-// They wait most of the time: all at once.
+// The cases mostly wait, so all of them run at once.
 $others = [];
 foreach (['mail close', 'rcpt close', 'data close', 'mail reset', 'rcpt reply="421 4.3.2 no"']
     as $what) {
@@ -102,7 +102,7 @@ foreach ($others as $other) {
     echo $other->end()[0];
 }
 
-// Alone, a mail that drew a 421 is tried again when the pause is over.
+// A single mail that drew a 421 is tried again after the pause.
 $sink = new Sink('at rcpt times=2 reply="421 4.3.2 no"');
 $queue = new TestQueue();
 $queue->add('t1', ['t1@example.org']);

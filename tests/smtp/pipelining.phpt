@@ -1,5 +1,5 @@
 --TEST--
-DSN option pipelining: command by command, a mail's commands together, the next mail's behind a dot
+DSN option pipelining: one command at a time, one mail's commands together, the next mail's after a dot
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -20,7 +20,7 @@ function try_option(string $option): void
     $pieces = $server->pieces();
     echo "-- $option: $report->end, $report->sent sent\n";
     echo "   a mail's commands together: ", preg_grep('/MAIL RCPT DATA/', $pieces) ? 'yes' : 'no',
-        "\n   behind a dot: ", preg_grep('/\. MAIL/', $pieces) ? 'yes' : 'no',
+        "\n   after a dot: ", preg_grep('/\. MAIL/', $pieces) ? 'yes' : 'no',
         "\n   kept: ", strtr($queue->queue->config('mailRelayPipelining') ?? 'nothing',
         [$server->port => 'port']), "\n";
     $server->end();
@@ -43,19 +43,19 @@ foreach (['2', 'DOT'] as $value) {
 --EXPECT--
 -- ?pipelining=0: empty, 200 sent
    a mail's commands together: no
-   behind a dot: no
+   after a dot: no
    kept: nothing
 -- ?pipelining=1: empty, 200 sent
    a mail's commands together: yes
-   behind a dot: no
+   after a dot: no
    kept: nothing
 -- ?pipelining=dot: empty, 200 sent
    a mail's commands together: yes
-   behind a dot: yes
+   after a dot: yes
    kept: nothing
 -- : empty, 200 sent
    a mail's commands together: yes
-   behind a dot: yes
+   after a dot: yes
    kept: {"smtp://127.0.0.1:port":"dot"}
 ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: option pipelining must be auto, 0, 1 or dot
 ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: option pipelining must be auto, 0, 1 or dot

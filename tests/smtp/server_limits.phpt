@@ -1,5 +1,5 @@
 --TEST--
-A relay that takes 50 connections where 80 are asked for, or 20 mails a connection: all arrives
+A relay that allows 50 connections where 80 are wanted, or 20 mails a connection: all mail arrives
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -33,8 +33,8 @@ check_cases([
         '5-20']] + $eighty,
 ]);
 
-// The pool kept to what the server takes, and did not knock on and on. Seen to fail with the pool's
-// shrinking taken out: more than 10,000 connects.
+// The pool kept to the server's limit instead of connecting again and again. Seen to fail with the
+// pool's shrinking taken out: more than 10,000 connects.
 $sink = new Sink('', ['--max-connections', '50', '--delay-dot-ms', '100']);
 $queue = new TestQueue();
 foreach ($mails as $test => $to) {

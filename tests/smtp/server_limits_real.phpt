@@ -1,5 +1,5 @@
 --TEST--
-Exim and Postfix that take 50 connections where 80 are asked for: all arrives
+Exim and Postfix that allow 50 connections where 80 are wanted: all mail arrives
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -34,8 +34,8 @@ function fill_and_work(string $name, int $port, Sink $sink, callable $log, strin
 }
 
 $sink = new Sink();
-// Each mail takes a second, so that the connections pile up. What was accepted is seen in the
-// servers' records; delivering it too would only take time.
+// Each mail takes a second, so that connections pile up. The servers' logs show which mails were
+// accepted; delivering them as well would only take time.
 $exim = new Exim($sink->port, ['smtp_accept_max' => 50, 'queue_only' => 'true',
     'smtp_accept_max_per_connection' => 20,
     'acl_smtp_data' => 'acl_slow']);

@@ -58,7 +58,7 @@ try_relay('signed', signed_mails(), '', ['--no-8bitmime']);
 -- signed: empty, 0 sent
 0 received, bad: 0
 dkim: parked 1 for refused refused dkim@example.org
-   5.6.3 the message has bytes over 127, the relay does not offer 8BITMIME, and a DKIM-Signature forbids to change it; not sent
+   5.6.3 the message has bytes over 127, the relay does not offer 8BITMIME, and its DKIM-Signature forbids changing it; not sent
 smime: parked 1 for refused refused smime@example.org
    5.6.3 the message has bytes over 127, the relay does not offer 8BITMIME, and a part of it is signed or encrypted; not sent
 pgp: parked 1 for refused refused pgp@example.org

@@ -1,5 +1,5 @@
 --TEST--
-Relays without 8BITMIME: what is converted is signed after that
+Relays without 8BITMIME: a converted message is signed after the conversion
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -31,7 +31,7 @@ run(['openssl', 'pkey', '-in', "$keys/key.pem", '-pubout', '-out', "$keys/public
 file_put_contents("$keys/public", preg_replace('/-----.*-----|\s/', '',
     file_get_contents("$keys/public.pem")));
 
-// The first connection dies behind MAIL, so that some mails are begun twice.
+// The first connection dies after MAIL, so that some mails are begun twice.
 $sink = new Sink('at rcpt times=2 close', ['--no-8bitmime']);
 $queue = new TestQueue();
 $stored = [];

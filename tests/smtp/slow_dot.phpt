@@ -1,5 +1,5 @@
 --TEST--
-A relay that is slow to answer the dot: a time limit waits for it, a signal cuts it off and says so
+A relay that is slow to answer the dot: a time limit waits for the reply, a signal abandons it and says so
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -22,7 +22,7 @@ for ($run = 1; $run <= 10 && $queue->queue->jobs() !== []; $run++) {
 echo count($sink->counts()), ' mails, at most ', max($sink->counts()), " each\n";
 echo implode(' ', $queue->states()), "\n";
 
-// The process of cron is told to end, and the reply comes later than the grace period.
+// The run that cron started gets SIGTERM, and the reply comes after the grace period.
 $queue->add('cut', ['cut@example.org']);
 $php = getenv('TEST_PHP_EXECUTABLE') ?: PHP_BINARY;
 $process = proc_open(['sh', '-c', "exec $php " . getenv('TEST_PHP_EXTRA_ARGS') . ' '
@@ -30,7 +30,7 @@ $process = proc_open(['sh', '-c', "exec $php " . getenv('TEST_PHP_EXTRA_ARGS') .
     [['file', '/dev/null', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes, null,
     ['MAILQUEUE_TRANSPORT' => $dsn, 'MAILQUEUE_DATABASE' => $queue->path,
         'MAIL_QUEUE_LOG' => "$queue->path.log"] + getenv());
-while (!isset($sink->counts()['cut cut@example.org'])) { // it is taken before it is answered
+while (!isset($sink->counts()['cut cut@example.org'])) { // it is accepted before the reply comes
     usleep(20000);
 }
 proc_terminate($process, SIGTERM);
@@ -42,7 +42,7 @@ echo $end[0] ?? '', "\n", $queue->state('cut'), "\n";
 --EXPECT--
 5 mails, at most 1 each
 gone gone gone gone gone
-mailqueue: 0 sent, 1 uncertain, 1 cut off behind their dot (they may arrive twice); stopped by a signal.
+mailqueue: 0 sent, 1 uncertain, 1 cut off after their dot (they may arrive twice); stopped by a signal.
 exit 0
 "end=signal claimed=1 uncertain=1 cut_off=1"
 failed 1 uncertain 1

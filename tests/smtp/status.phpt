@@ -1,5 +1,5 @@
 --TEST--
-Delivery status notifications: what enqueue() and sendmail -N -R -V ask for goes to relays that offer DSN, and to no others
+Delivery status notifications: the requests of enqueue() and sendmail -N -R -V go only to relays that offer DSN
 --EXTENSIONS--
 posix
 pdo_sqlite

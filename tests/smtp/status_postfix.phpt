@@ -1,5 +1,5 @@
 --TEST--
-Delivery status notifications through Postfix: a report of success comes back with the envelope id, and none that was not asked for
+Delivery status notifications through Postfix: a report of success comes back with the envelope id, and no report comes unrequested
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -36,7 +36,7 @@ preg_match_all('/^(?:Original-Envelope-Id|Original-Recipient|Final-Recipient|Act
 echo str_replace("\r", '', implode("\n", $lines[0])), "\n";
 
 echo "-- by its sendmail\n";
-putenv('LD_PRELOAD'); // Postfix is not to run under a sanitizer
+putenv('LD_PRELOAD'); // Postfix must not run under a sanitizer
 $queue->queue->enqueue(...$mail, recipients: ['again@example.org'],
     dsn: ['notify' => ['success', 'delay'], 'envid' => 'order=18']);
 $report = $queue->work('sendmail://default?command=' . rawurlencode("/usr/sbin/sendmail -C $postfix->config -t -i"));

@@ -1,5 +1,5 @@
 --TEST--
-A relay that defers or denies every mail, at whatever command: nothing is parked, all arrives when it ends
+A relay that defers or denies every mail, at any command: nothing is parked, and all mail arrives when that ends
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -58,7 +58,7 @@ foreach (['550 relay not permitted', '550 Please turn on SMTP Authentication',
     check('rcpt', $reply);
 }
 
-// Dead addresses are no sign of trouble, however few others there are.
+// Dead addresses are not a sign of trouble, however few other mails there are.
 $mails = $jobs = [];
 for ($i = 1; $i <= 5; $i++) {
     $mails["dead$i"] = ["a@d$i.example"];
@@ -69,7 +69,7 @@ $case = ['script' => 'at rcpt reply="550 5.1.1 no"', 'mails' => $mails, 'jobs' =
 check_cases([
     'five dead addresses' => $case,
     'in words only' => ['script' => 'at rcpt reply="550 user unknown"'] + $case,
-    // Nobody knows yet whose fault it is: the mail waits, and is not given up.
+    // It is not known yet whose fault it is: the mail waits, and is not parked.
     'one refusal without a word' => ['script' => 'at rcpt reply="550 rejected"',
         'mails' => ['t1' => ['a@d1.example']], 'jobs' => ['t1' => 'failed 1'], 'accepted' => []],
     'that, and others get through' => ['script' => 'at rcpt match=bad@* reply="550 rejected"',

@@ -1,5 +1,5 @@
 --TEST--
-Three recipients, 250, 450 and 550: three outcomes, and each gets the mail once
+Three recipients, 250, 450 and 550: three outcomes, and each gets the mail at most once
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -40,12 +40,12 @@ show($queue, $server, 'at once again', $queue->work("smtp://127.0.0.1:$server->p
 $queue->waitsAreOver();
 show($queue, $server, 'after the delay', $queue->work("smtp://127.0.0.1:$server->port"));
 
-// The recipient that was later is let in now, by another server; the refused one is not tried.
+// Another server now accepts the deferred recipient; the refused one is not tried.
 $other = new Aiosmtpd();
 $queue->waitsAreOver();
 $report = $queue->work("smtp://127.0.0.1:$other->port");
 show($queue, $other, 'let in', $report);
-// A person brings the refused one back.
+// A person retries the refused one.
 echo $queue->queue->retryFailed([$id]), " brought back\n";
 show($queue, $other, 'brought back', $queue->work("smtp://127.0.0.1:$other->port"));
 ?>

@@ -1,5 +1,5 @@
 --TEST--
-STARTTLS stripped, commands injected behind it: no mail, no login in clear
+STARTTLS stripped, commands injected after it: no mail, no login in clear text
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -26,11 +26,11 @@ check_cases([
         + $case,
     'refused' => ['script' => 'at starttls reply="454 4.7.0 not now"', 'reason' => '/TLS|SSL/']
         + $case,
-    // What follows the 220 in clear would be taken for an answer within TLS (CVE-2021-22947).
-    'a reply behind the 220' => [
+    // Clear text after the 220 would be taken for a reply within TLS (CVE-2021-22947).
+    'a reply after the 220' => [
         'script' => 'at starttls reply="220 go" behind="250-mx\r\n250 AUTH PLAIN LOGIN\r\n"']
         + $case,
-    'a login accepted behind the 220' => [
+    'a login accepted after the 220' => [
         'script' => 'at starttls reply="220 go" '
             . 'behind="250-mx\r\n250 AUTH PLAIN\r\n334 \r\n235 2.7.0 in\r\n"'] + $case,
     'in the clear after the 220' => ['sink' => ['--auth', 'u:p'],
@@ -39,15 +39,15 @@ check_cases([
     'smtps at a server without TLS' => ['scheme' => 'smtps', 'allow' => '/in a command/',
         'reason' => '/SSL|TLS/', 'sink' => ['--auth', 'u:p'],
         'dsn' => "?cafile=$certificates->ca&connect_timeout=2"] + $case,
-    // A name that is not the loopback's own (libcurl takes it there all the same, RFC 6761) is not
-    // spoken to in clear unless asked for.
+    // A host name other than localhost gets no clear text unless the DSN asks for it (libcurl
+    // connects *.localhost to loopback, RFC 6761).
     'another host, nothing said about TLS' => ['host' => 'mail.localhost',
         'sink' => ['--auth', 'u:p'], 'dsn' => null,
         'reason' => '/TLS|SSL/'] + $case,
     'another host, tls=none' => ['host' => 'mail.localhost', 'sink' => ['--auth', 'u:p'],
         'login' => 'u:p@', 'dsn' => '?tls=none',
         'end' => 'empty', 'jobs' => null, 'accepted' => null, 'absent' => null] + $case,
-    // Nothing is wrong with this one.
+    // This one is correct.
     'as it should be' => ['login' => 'u:p@', 'end' => 'empty', 'jobs' => null, 'accepted' => null,
         'absent' => null] + $case,
 ]);

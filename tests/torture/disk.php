@@ -19,8 +19,8 @@ namespace Torture;
 use MailQueue;
 use PDO;
 
-// Where nobody else writes to the file nothing at all is lost.
-const MENDED = ['stays open', 'requests', 'one failure', 'ends meanwhile', 'evicted', 'worker beside'];
+// If nothing else writes to the file, nothing at all is lost.
+const SAFE = ['stays open', 'requests', 'one failure', 'ends meanwhile', 'evicted', 'worker beside'];
 
 /** One way to store: the queue's, or SQLite's own. */
 abstract class Store
@@ -60,7 +60,7 @@ final class QueueStore extends Store
 
     protected function put(string $key): void
     {
-        // Due tomorrow: a worker beside looks at it and leaves it.
+        // Due tomorrow: a worker beside it sees the mail and leaves it.
         $this->queue->enqueue(message($key, 1), $key, sendAt: time() + 86400, envelopeFrom: 'shop@example.org',
             recipients: ['a@example.com']);
     }
@@ -97,7 +97,7 @@ final class PdoStore extends Store
             try {
                 $this->pdo->exec('ROLLBACK');
             } catch (\PDOException) {
-                // SQLite has done so already.
+                // SQLite has already rolled back.
             }
             throw $e;
         }
@@ -109,7 +109,7 @@ final class PdoStore extends Store
     }
 }
 
-/** A worker's run beside, which claims nothing; for SQLite alone what comes near it. */
+/** A worker's run that claims nothing; for SQLite alone, the closest equivalent. */
 function work_beside(Store $store): void
 {
     try {
@@ -125,7 +125,11 @@ function work_beside(Store $store): void
     }
 }
 
-/** What happens while the disk fails and afterwards. @return array<string, callable(Store, DiskImage, int): void> */
+/**
+ * The actions while the disk fails and afterwards.
+ *
+ * @return array<string, callable(Store, DiskImage, int): void>
+ */
 function disk_scenarios(): array
 {
     $around = static fn(int $fault, int $after, bool $closes): callable =>
@@ -239,12 +243,12 @@ function compare_losses(Row $row, string $scenario, string $what, array $seen): 
     $row->count('unsound', (int) !$ours['sound']);
     $row->count('unsound-by-sqlite', (int) !$theirs['sound']);
     $row->check(count($ours['lost']) <= count($theirs['lost']), "$what: lost more than SQLite alone: " . implode(' ', array_slice($ours['lost'], 0, 8)));
-    $row->check($ours['lost'] === [] || !in_array($scenario, MENDED, true), "$what: lost: " . implode(' ', array_slice($ours['lost'], 0, 8)));
+    $row->check($ours['lost'] === [] || !in_array($scenario, SAFE, true), "$what: lost: " . implode(' ', array_slice($ours['lost'], 0, 8)));
     $row->check($ours['sound'] || !$theirs['sound'], "$what: the file is not sound, SQLite's own is");
     $row->check($ours['refused'] > 0 || $theirs['refused'] === 0, "$what: the queue reported no error, SQLite did");
 }
 
-/** A backup over the file, its WAL removed: what is acknowledged afterwards stays. */
+/** A backup is copied over the file, its WAL removed: mail acknowledged afterwards stays. */
 function restored(Row $row): void
 {
     $path = "$row->directory/restored.db";

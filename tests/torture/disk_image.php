@@ -35,16 +35,17 @@ final class DiskImage
         $this->mount("-t tmpfs -o size=" . (self::MIB[$type] + 40) . 'm tmpfs', "$directory/memory");
         shell('truncate -s ' . self::MIB[$type] . "M $image");
         shell(self::MAKE[$type] . " $image");
-        // Only what is free is to be missing in the image, not its journal and inodes.
+        // Only free blocks are missing in the image, not the journal and the inodes.
         shell("dd if=$image of=$image bs=1M conv=notrunc status=none");
         $this->mount("-o loop $image", $this->root);
-        // Of a request that is written in part the loop device reports success: so a page each.
+        // The loop device reports success for a request that it wrote only in part, so each
+        // request is one page.
         $device = basename(shell("losetup -j $image -n -O NAME"));
         file_put_contents("/sys/block/$device/queue/max_sectors_kb", '4');
         shell("fstrim $this->root");
     }
 
-    /** Why there can be none here; '' when there can. */
+    /** Why there cannot be one here; '' if there can. */
     public static function impossible(): string
     {
         $missing = array_filter(['losetup', 'mkfs.ext4', 'mkfs.xfs', 'fstrim'],
@@ -68,7 +69,7 @@ final class DiskImage
         shell("mount -o remount,size={$kib}k $this->directory/memory");
     }
 
-    /** From now on the image gets $pages pages more and no others. */
+    /** From now on the image gets only $pages more pages. */
     public function fail(int $pages): void
     {
         shell("sync -f $this->root && fstrim $this->root");
@@ -81,14 +82,17 @@ final class DiskImage
         $this->size((self::MIB[$this->type] + 40) << 10);
     }
 
-    /** Pages that are on the disk, or of which the system believes so, are read from it again. */
+    /**
+     * Drops cached pages that are clean or believed clean, so that they are read from the disk
+     * again.
+     */
     public function evict(): void
     {
         exec("sync -f $this->root 2>/dev/null"); // which may be told of what failed before
         file_put_contents('/proc/sys/vm/drop_caches', '1');
     }
 
-    /** What is found when the power comes back: a directory. */
+    /** The state when the power comes back, as a directory. */
     public function cut(): string
     {
         $copy = "$this->directory/cut" . count(glob("$this->directory/cut?"));
@@ -100,7 +104,7 @@ final class DiskImage
 
     public function close(): void
     {
-        // A cut is made in the process that has the database open.
+        // The power is cut in the process that has the database open.
         foreach ([...glob("$this->directory/cut?"), ...$this->mounted] as $where) {
             exec("umount $where 2>/dev/null || umount -l $where 2>/dev/null");
         }

@@ -13,7 +13,7 @@ use MailQueue;
 const ADDRESS_SPACE_KB = 600_000;
 const PEAK_MB = 200;
 
-/** Messages of so many bytes, of lines. */
+/** Messages of this many bytes, in lines. */
 function fill_large(string $path, string $journal, int $mails, int $bytes): void
 {
     apart(static function () use ($path, $journal, $mails, $bytes): void {
@@ -25,7 +25,7 @@ function fill_large(string $path, string $journal, int $mails, int $bytes): void
     });
 }
 
-/** Enqueues until $stop is there. @return list<float> how long each took, ms, ascending */
+/** Enqueues until the file $stop exists. @return list<float> duration of each, ms, ascending */
 function enqueue_beside(string $path, string $journal, string $stop): array
 {
     return begin(static function () use ($path, $journal, $stop): array {
@@ -47,7 +47,7 @@ function p99(array $times): int
     return (int) round($times[(int) ((count($times) - 1) * 0.99)]);
 }
 
-/** The largest resident set of a process until it ends, in MB; and how it ended. */
+/** The largest resident set of a process before it ends, in MB, and how it ended. */
 function watch_peak(int $pid, float $seconds): array
 {
     $peak = 0;

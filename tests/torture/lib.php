@@ -28,7 +28,7 @@ final class Options
     }
 }
 
-/** One row: its directory, its figures, what is wrong. */
+/** One row: its directory, its figures, its failures. */
 final class Row
 {
     /** @var list<string> */
@@ -74,7 +74,7 @@ final class Row
         $this->problems[] = $text;
     }
 
-    /** Part of it, or all: said in the row's line. */
+    /** A name for part of the row, shown in its line. */
     public function skip(string $why): void
     {
         $this->skipped = $why;
@@ -107,7 +107,9 @@ function &children(): array
     return $children;
 }
 
-/** Runs $work in a process of its own. What it throws goes to $errors, and its exit status is 70. */
+/**
+ * Runs $work in a separate process. Its exceptions go to $errors, and its exit status is then 70.
+ */
 function start(callable $work, string $errors): int
 {
     $pid = pcntl_fork();
@@ -129,7 +131,7 @@ function start(callable $work, string $errors): int
     return $pid;
 }
 
-/** Waits for the end of a child. @return string "exit 0", "signal 9", or '' when it still runs */
+/** Waits for the end of a child. @return string "exit 0", "signal 9", or '' if it still runs */
 function ended(int $pid, bool $wait = true): string
 {
     if (pcntl_waitpid($pid, $status, $wait ? 0 : WNOHANG) === 0) {
@@ -139,7 +141,7 @@ function ended(int $pid, bool $wait = true): string
     return pcntl_wifsignaled($status) ? 'signal ' . pcntl_wtermsig($status) : 'exit ' . pcntl_wexitstatus($status);
 }
 
-/** The same, for at most so many seconds; then it is killed. */
+/** The same, for at most this many seconds; then it is killed. */
 function ended_within(int $pid, float $seconds): string
 {
     $until = microtime(true) + $seconds;
@@ -162,7 +164,7 @@ function stop_children(): void
     }
 }
 
-/** Starts $work in a process of its own; the handle is for result(). */
+/** Starts $work in a separate process; the handle is for result(). */
 function begin(callable $work): array
 {
     [$ours, $theirs] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
@@ -201,7 +203,7 @@ function end_in_order(): void
     }
 }
 
-/** What $work returns, from a process of its own. */
+/** Runs $work in a separate process and returns its result. */
 function apart(callable $work): mixed
 {
     return result(begin($work));
@@ -245,7 +247,7 @@ function command(string ...$arguments): array
 function execute(array $command, string $output, array $environment = []): int
 {
     return start(static function () use ($command, $output, $environment): void {
-        // The shell replaces itself: the pid is the program's.
+        // The shell replaces itself, so the pid is the program's.
         pcntl_exec('/bin/sh', ['-c', 'exec >"$0" 2>&1 </dev/null; exec "$@"', $output, ...$command], $environment + getenv());
     }, '/dev/null');
 }

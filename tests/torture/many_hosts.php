@@ -39,7 +39,7 @@ final class Host
             'FAKETIME_DONT_FAKE_MONOTONIC' => '1', 'MAIL_QUEUE_LOG' => $this->log];
     }
 
-    /** By how many seconds the extension's clock is off here. */
+    /** How many seconds the extension's clock is off here. */
     public function off(): int
     {
         $path = "$this->directory/clock.db";
@@ -60,7 +60,7 @@ final class Host
     }
 }
 
-/** Has dlopen() take the preloaded library's clock for extensions too. */
+/** Makes dlopen() use the preloaded library's clock for extensions, too. */
 function shim(): string
 {
     static $path = null;
@@ -129,7 +129,7 @@ function without_limit(Row $row, int $mails): void
     check_hosts($row, $hosts);
 }
 
-/** The most that was accepted within any so many seconds. */
+/** The most mails that were accepted within any period of this many seconds. */
 function most_within(Sink $sink, float $seconds): int
 {
     $times = $sink->times();

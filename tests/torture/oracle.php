@@ -6,7 +6,9 @@ declare(strict_types=1);
 
 namespace Torture;
 
-/** The recipients of mail $n: most have one, some three, some of those one that the sink refuses. */
+/**
+ * The recipients of mail $n: most have one, some have three; the sink refuses one of some of those.
+ */
 function recipients(int $n): array
 {
     return match (true) {
@@ -51,7 +53,7 @@ function prepare(string $path, string $journal, int $mails = 0): void
     });
 }
 
-/** What was counted at the end of a scenario. */
+/** The counts at the end of a scenario. */
 final class Verdict
 {
     public int $lost = 0;
@@ -63,13 +65,13 @@ final class Verdict
     public array $noted = [];
 }
 
-/** Rows with what they still owe. @return list<array<string, mixed>> */
+/** Rows with the recipients that are still due. @return list<array<string, mixed>> */
 function rows(string $path): array
 {
     return query($path, 'SELECT id, reference, status, attempts, uncertain, paid, locked_until, locked_by, recipients, refused, last_error FROM mail_queue ORDER BY id');
 }
 
-/** The database is sound, and rows and bodies belong together. */
+/** The database must be sound, and rows and bodies must belong together. */
 function check_database(Row $row, string $path): void
 {
     $sound = is_server($path) ? 'ok' : value($path, 'PRAGMA integrity_check');
@@ -80,7 +82,7 @@ function check_database(Row $row, string $path): void
     $row->check($orphans === 0, "$orphans messages without their row in $path");
 }
 
-/** What the queue still answers for: "test recipient" → true. @return array<string, true> */
+/** Recipients that the queue still has: "test recipient" → true. @return array<string, true> */
 function kept(string $path): array
 {
     $kept = [];
@@ -111,8 +113,8 @@ function accepted(Row $row, Sink $sink): array
 }
 
 /**
- * lost: in nobody's hands. duplicates: further copies; each needs an attempt of that mail that was
- * noted as uncertain.
+ * lost: neither delivered nor in the queue. duplicates: further copies; each needs an attempt of
+ * that mail that was recorded as uncertain.
  */
 function judge(Row $row, string $path, Sink $sink, int $mails, int $first = 0): Verdict
 {

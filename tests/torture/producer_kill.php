@@ -24,7 +24,10 @@ function park_pairs(string $path, string $journal): void
     });
 }
 
-/** Enqueues until it is killed. Prints "id reference", or "- first last" of mails that were stored together. */
+/**
+ * Enqueues until it is killed. Prints "id reference", or "- first last" for mails that were stored
+ * together.
+ */
 function produce(string $path, string $journal, string $name, string $printed): void
 {
     $queue = queue($path, $journal);

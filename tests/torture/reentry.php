@@ -21,7 +21,7 @@ function fields(): array
     return ['from' => 'a@example.org', 'to' => 'b@example.net', 'subject' => 's' . mt_rand(), 'text' => str_repeat("x\n", mt_rand(1, 300))];
 }
 
-/** What happens now, perhaps. */
+/** An action that takes place now, or none, by chance. */
 function now(): void
 {
     global $depth, $queues;
@@ -49,7 +49,8 @@ function now(): void
 }
 function forked(): void
 {
-    // Not within SQLite itself: its mutex belongs to the parent's thread, and a child waits for ever.
+    // Not within SQLite itself: its mutex belongs to the parent's thread, so a child would wait
+    // for ever.
     if (mt_rand(0, 3) !== 0 || ($GLOBALS['withinSql'] ?? 0) > 0) {
         return;
     }
@@ -140,7 +141,7 @@ final class Odd extends PDO
         return parent::inTransaction();
     }
 }
-/** A stream of which each read may come back. */
+/** A stream; each read of it may call the queue again. */
 final class Slow
 {
     public $context;

@@ -60,7 +60,7 @@ function main(array $argv): int
     $passed = $failed = 0;
     foreach ($options->rows ?: array_keys(ROWS) as $name) {
         $begun = hrtime(true);
-        // Each row draws from its own sequence, so that it can be repeated alone.
+        // Each row has its own random sequence, so that it can be repeated alone.
         mt_srand($options->seed ^ crc32($name));
         mkdir("$work/$name", 0700);
         $row = new Row($name, "$work/$name", $options);

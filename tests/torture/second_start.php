@@ -3,7 +3,7 @@
 // cron starts a second run while the first is at work: it ends at once with exit status 0, and its
 // output and the log say why. The first is not disturbed.
 //
-// Seen to fail (tests/torture/mutants): the place taken without its lock (no-lock).
+// Seen to fail (tests/torture/mutants): the slot taken without its lock (no-lock).
 
 declare(strict_types=1);
 

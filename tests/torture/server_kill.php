@@ -13,7 +13,7 @@ namespace Torture;
 
 const KILLED_CLIENTS = 3;
 
-/** Stores mails one by one; whatever the server does, each in the end. */
+/** Stores mails one by one, and repeats each until it is stored, whatever the server does. */
 function enqueue_all(string $database, int $from, int $to): void
 {
     $queue = null;

@@ -1,6 +1,6 @@
 <?php
 
-// Database servers for rows, one of its own for each; the same as the tests'.
+// Database servers for rows, one for each row; the same as the tests'.
 
 declare(strict_types=1);
 

@@ -1,7 +1,7 @@
 <?php
 
-// The server of tests/sink: accepts, waits, refuses as its script says, and writes down who got
-// what before it replies.
+// The server of tests/sink: accepts, waits or refuses as its script says, and records who got what
+// before it replies.
 
 declare(strict_types=1);
 
@@ -39,7 +39,7 @@ final class Sink
         proc_close($this->process);
     }
 
-    /** How many commands that begin so came. */
+    /** How many commands with this beginning came. */
     public function received(string $command): int
     {
         return preg_match_all('/\t<\t' . preg_quote($command, '/') . '/i', (string) @file_get_contents("$this->directory/transcript"));
@@ -66,7 +66,7 @@ final class Sink
         return $times;
     }
 
-    /** What no correct client does. @return list<string> */
+    /** Protocol violations, which no correct client commits. @return list<string> */
     public function violations(): array
     {
         return array_values(preg_grep('/^violation\t/', file($this->log, FILE_IGNORE_NEW_LINES)));

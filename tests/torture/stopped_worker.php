@@ -31,14 +31,14 @@ function short_worker(Row $row, string $path, Sink $sink, int $delay = 1): int
     }, "$row->directory/errors");
 }
 
-/** A worker that lets the leases of others end, takes over, and tries once. */
+/** A worker that waits until the others' leases end, takes over, and tries once. */
 function take_over(Row $row, string $path, Sink $sink): void
 {
     wait_until('the leases to end', static fn(): bool => value($path, "SELECT max(locked_until) FROM mail_queue WHERE status = 'sending'") < time());
     $how = ended_within(short_worker($row, $path, $sink), 30);
     $row->check($how === 'exit 0', "the one that takes over: $how");
     sleep(1); // those of the stopped one are due again after a second
-    // What fails now is not due again within this row.
+    // A mail that fails now is not due again within this row.
     $how = ended_within(short_worker($row, $path, $sink, 3600), 30);
     $row->check($how === 'exit 0', "its next run: $how");
 }
@@ -68,7 +68,7 @@ function stopped_once(Row $row, string $case): void
     check_after($row, $case, $path, $sink, $accepted, $rows);
 }
 
-/** @param list<array<string, mixed>> $rows those before the stopped worker went on */
+/** @param list<array<string, mixed>> $rows from before the stopped worker continued */
 function check_after(Row $row, string $case, string $path, Sink $sink, int $accepted, array $rows): void
 {
     $now = rows($path);

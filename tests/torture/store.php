@@ -15,7 +15,7 @@ function is_server(string $path): bool
     return str_starts_with($path, 'pgsql:') || str_starts_with($path, 'mysql:');
 }
 
-/** A queue whose failed mail is due again after a second, and is never given up. */
+/** A queue whose failed mail is due again after a second, and is never parked. */
 function queue(string $path, string $journal = 'wal'): MailQueue
 {
     $backoff = Backoff::fixed(1, 1000);
@@ -40,7 +40,7 @@ function value(string $path, string $sql): mixed
     return current(query($path, $sql)[0]);
 }
 
-/** Notes each attempt that becomes uncertain, in the transaction that does it. */
+/** Records each attempt that becomes uncertain, in the same transaction. */
 function note_uncertain(string $path): void
 {
     $insert = 'INSERT INTO noted VALUES (NEW.id, NEW.reference, NEW.uncertain - OLD.uncertain);';

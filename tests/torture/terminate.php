@@ -81,7 +81,7 @@ function check_given_back(Row $row, int $number, string $path, Sink $sink, int $
 
 function check_tokens(Row $row, int $number, string $path, Sink $sink, float $seconds): void
 {
-    // What was refilled meanwhile is less than a token; the bucket counts in 1/3600.
+    // Tokens refilled meanwhile are less than one; the bucket counts in 1/3600.
     $tokens = (float) value($path, "SELECT value FROM config WHERE key = 'mailTokens'");
     $spent = LIMIT - count($sink->accepted());
     $refilled = ($seconds + 1) * LIMIT / 3600;

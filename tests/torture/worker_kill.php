@@ -36,12 +36,15 @@ const WORKER_KILL_SCRIPT = <<<'SCRIPT'
     at dot delay-ms=0-70
     SCRIPT;
 
-/** The record of a run, still readable when the run and the file are gone; null before it has one. */
+/**
+ * The record of a run, still readable after the run and the file are gone; null before the run has
+ * one.
+ */
 function open_record(string $path, int $pid): mixed
 {
     foreach (glob("$path.run/*.intent") as $file) {
         $record = @fopen($file, 'r');
-        $record && stream_set_read_buffer($record, 0); // what follows the header is read after the kill
+        $record && stream_set_read_buffer($record, 0); // the part after the header is read after the kill
         $header = $record ? fread($record, RECORD_BLOCK) : '';
         if (strlen($header) === RECORD_BLOCK && unpack('q', $header, RECORD_PID_AT)[1] === $pid) {
             return $record;
@@ -77,7 +80,7 @@ final class Conditions
     ) {}
 }
 
-/** Kills, and counts what was under way. */
+/** Kills workers, and counts the mails under way. */
 final class Killer
 {
     /** @var array<int, float> pid → when it dies */
@@ -95,7 +98,7 @@ final class Killer
         private readonly string $dsn,
     ) {}
 
-    /** Has so many workers at work, kills the one whose time has come, replaces it. */
+    /** Keeps this many workers at work: kills each when its time has come, and replaces it. */
     public function kill(int $together): void
     {
         while (count($this->workers) < $together) {
@@ -122,7 +125,7 @@ final class Killer
         posix_kill($pid, SIGKILL);
         $how = ended($pid);
         $this->row->check($how === 'signal 9', "a worker ended by itself: $how");
-        $record ??= open_record($this->path, $pid); // it may have begun between look and kill
+        $record ??= open_record($this->path, $pid); // the next mail may have begun between the look and the kill
         $this->kills++;
         foreach (read_record($record) as $phase => $ids) {
             $this->phases[$phase] = ($this->phases[$phase] ?? 0) + count($ids);
@@ -164,7 +167,7 @@ function kill_loop(Row $row, Killer $killer, string $path, string $journal, int 
     $killer->endAll();
 }
 
-/** What the dead left is finished long before their leases end. */
+/** The dead runs' mail is finished long before their leases end. */
 function drain(Row $row, Killer $killer, string $path, float $seconds): void
 {
     $until = microtime(true) + $seconds;
@@ -180,8 +183,8 @@ function drain(Row $row, Killer $killer, string $path, float $seconds): void
 }
 
 /**
- * The log has what the database noted: its lines are written before the commit, so that a worker
- * killed in between leaves lines that the next one writes again.
+ * The log must contain what the database recorded: its lines are written before the commit, so a
+ * worker killed in between leaves lines that the next one writes again.
  */
 function check_log(Row $row, string $path, Verdict $verdict): void
 {
@@ -198,7 +201,10 @@ function check_log(Row $row, string $path, Verdict $verdict): void
     $row->check($again <= $allowed, "$again uncertain attempts are in the log twice");
 }
 
-/** Each token was spent for a recipient that has, or may have, the mail; what was refilled aside. */
+/**
+ * Each token was spent for a recipient that has the mail or may have it, apart from refilled
+ * tokens.
+ */
 function check_kept_tokens(Row $row, string $path, Sink $sink, int $limit, float $seconds): void
 {
     $spent = [];
@@ -211,18 +217,14 @@ function check_kept_tokens(Row $row, string $path, Sink $sink, int $limit, float
             $spent["$one[reference] $to"] = true;
         }
     }
-    // Of those held, some had been told to come later; their tokens came back.
+    // Some of the held mails had been deferred before; their tokens came back.
     $least = $limit - count($spent);
     $most = $limit - $accepted + ($seconds + 1) * $limit / 3600;
     $tokens = (float) value($path, "SELECT value FROM config WHERE key = 'mailTokens'");
     $row->check($tokens >= $least - 0.001 && $tokens <= $most, "$tokens tokens are left, not $least to $most");
 }
 
-/**
- * Noted as uncertain is what was under way, and nothing else.
- *
- * @param array<int, int> $bodies
- */
+/** Exactly the mails under way must be recorded as uncertain.  @param array<int, int> $bodies */
 function check_bodies(Row $row, string $path, string $name, array $bodies): void
 {
     $noted = array_column(query($path, 'SELECT id, sum(uncertain) AS n FROM noted GROUP BY id'), 'n', 'id');

@@ -1,5 +1,5 @@
 --TEST--
-runWorker() without a transport: php.ini's sendmail_path; where it cannot be used; open_basedir
+runWorker() without a transport uses php.ini's sendmail_path; where that cannot be used; open_basedir
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -17,7 +17,7 @@ symlink('mailqueue', $programs->path('linked'));
 $path = $programs->path('mail.db');
 (new \MailQueue($path))->enqueue(\mail_fields());
 
-/** Runs code in a PHP with settings of its own; $work() runs a worker. */
+/** Runs code in a PHP with its own settings; $work() runs a worker. */
 function with(array $settings, string $code): void
 {
     global $programs, $path;

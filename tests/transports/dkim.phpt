@@ -1,5 +1,5 @@
 --TEST--
-runWorker(): dkim signs what goes out; its keys come from the argument or mailqueue.dkim
+runWorker(): dkim signs outgoing mail; its keys come from the argument or mailqueue.dkim
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -22,7 +22,7 @@ foreach (['rsa' => ['-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048'],
 }
 $queue = new TestQueue();
 $box = dirname($queue->path) . '/box';
-/** Sends one mail into the Maildir; who signed it, or what was thrown. */
+/** Sends one mail into the Maildir; returns its signers, or the exception. */
 $send = function (?string $dkim, string $test = 'x') use ($queue, $box, $keys): string {
     $queue->queue->jobs() === [] && $queue->add($test, ['a@example.org']);
     array_map(unlink(...), glob("$box/new/*"));

@@ -1,5 +1,5 @@
 --TEST--
-file://: a Maildir, one file a mail with its envelope, and what cannot be used
+file://: a Maildir, one file per mail with its envelope, and unusable directories
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -49,7 +49,7 @@ echo "-- gone while it works\n";
 foreach (['g1', 'g2', 'g3'] as $test) {
     $queue->add($test, ['a@example.org']);
 }
-// The first event is told after the first commit: by then the directory is away.
+// The first event comes after the first commit: by then the directory is gone.
 $report = $queue->work($dsn, connections: 1, batch: 1, onEvent: function () use ($box): void {
     remove_tree($box);
 });

@@ -1,5 +1,5 @@
 --TEST--
-sendmail://: what the program gets, what its end means for the mail, a missing one pauses the relay
+sendmail://: the program's input, what its exit status means for the mail; a missing program pauses the relay
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -23,7 +23,7 @@ echo $queue->events[0]['relay'] === "sendmail://default?command={$programs->path
 
 // Seen to fail with DENIED made LATER: all are failed 1 in the second.
 echo "-- what its end means\n";
-// Recipients say how it ends.
+// The recipient's name says how the program ends.
 $by_name = 'cat > /dev/null; for last; do :; done; case $last in code*)
     n=${last#code}; exit ${n%@*};; kill*) kill -9 $$;; hang*) sleep 60;; esac';
 foreach ([
@@ -73,7 +73,7 @@ $queue = new TestQueue();
 for ($i = 1; $i <= 8; $i++) {
     $queue->add("s$i", ['a@example.org']);
 }
-// Each waits until four have begun.
+// Each program waits until four have started.
 $dsn = $programs->dsn('four', 'cat > /dev/null; touch $DIR/began.$$
     until [ $(ls $DIR | grep -c began) -ge 4 ]; do sleep 0.02; done');
 $report = $queue->work($dsn, connections: 4);

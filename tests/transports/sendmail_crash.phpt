@@ -1,5 +1,5 @@
 --TEST--
-sendmail://: a worker that dies leaves no half mail behind, and only what was handed over uncertain
+sendmail://: a worker that dies leaves no half mail, and only mail that was handed over is uncertain
 --EXTENSIONS--
 posix
 pdo_sqlite

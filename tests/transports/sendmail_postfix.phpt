@@ -1,5 +1,5 @@
 --TEST--
-End to end: sendmail:// with Postfix's sendmail: all arrives, once, byte for byte, to the envelope
+End to end: sendmail:// with Postfix's sendmail: all mail arrives, once, byte for byte, at the envelope's recipients
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -16,7 +16,7 @@ namespace MailQueueTest;
 require __DIR__ . '/programs.inc';
 require dirname(__DIR__) . '/lib/postfix.inc';
 
-putenv('LD_PRELOAD'); // Postfix is not to run under a sanitizer
+putenv('LD_PRELOAD'); // Postfix must not run under a sanitizer
 $sink = new Sink();
 $postfix = new Postfix($sink->port, settings: ['message_size_limit' => '3000000']);
 $dsn = 'sendmail://default?command=' . rawurlencode("/usr/sbin/sendmail -C $postfix->config -t -i");

@@ -1,6 +1,6 @@
 <?php
 
-/* For PHPStan: what the bridges name and their libraries need not have here. */
+/* For PHPStan: classes that the bridges use and that their libraries need not have here. */
 
 namespace {
     const WPINC = 'wp-includes';

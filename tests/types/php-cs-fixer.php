@@ -1,5 +1,7 @@
 <?php
 
+// The code style of the PHP in cli/, examples/ and integrations/: PSR-12.
+
 declare(strict_types=1);
 
 $root = dirname(__DIR__, 2);

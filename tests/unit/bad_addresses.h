@@ -1,5 +1,5 @@
-/* Addresses that nothing takes, whatever parser they come through. Strings of published advisories
- * and what people mistype. */
+/* Addresses that every parser must refuse: strings from published advisories, and common typing
+ * errors. */
 #ifndef MQ_TESTS_BAD_ADDRESSES_H
 #define MQ_TESTS_BAD_ADDRESSES_H
 
@@ -8,7 +8,7 @@
 #define A63 A60 "aaa"
 
 /* Options for the sendmail program (PHPMailer CVE-2016-10033 and -10045, Swift Mailer -10074, Zend
- * Framework -10034, Symfony CVE-2026-45068), also by what Exim expands. */
+ * Framework -10034, Symfony CVE-2026-45068), also in forms that Exim expands. */
 #define BAD_OPTIONS                                                                      \
     "-X/x@example.org", "-OQueueDirectory=/tmp@example.org", "-be${run{x}}@example.org", \
         "-f@example.org", "--@example.org", "\"a@evil x\"@ok", "\"a\"@ok.example",       \

@@ -111,7 +111,7 @@ static enum mq_status sign(const char *prefix, const char *message)
     return status;
 }
 
-/* Signs and returns what came. */
+/* Signs and returns the header fields. */
 static const char *signature_of(const char *message)
 {
     if (sign("", message) != MQ_OK) {

@@ -1,6 +1,5 @@
-/* Makes the n-th request for memory fail. For tests that are linked with
- *     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
- * and it is the definitions themselves: include it in one file of a program. */
+/* Makes the n-th request for memory fail. The file defines the wrappers: include it in one file of
+ * a program that is linked with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc. */
 #ifndef MQ_TESTS_FAILING_MALLOC_H
 #define MQ_TESTS_FAILING_MALLOC_H
 

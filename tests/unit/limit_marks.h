@@ -1,4 +1,4 @@
-/* Things that happened at a time, and the most of them in any hour. */
+/* Records what happened when, and computes the maximum in any hour. */
 #ifndef TESTS_LIMIT_MARKS_H
 #define TESTS_LIMIT_MARKS_H
 
@@ -38,7 +38,7 @@ static int by_time(const void *a, const void *b)
     return (x->at_ms > y->at_ms) - (x->at_ms < y->at_ms);
 }
 
-/* The most in any half-open hour: sums that begin at a mark and end before an hour later. */
+/* The maximum in any half-open hour: each sum starts at a mark and ends less than an hour later. */
 static int64_t most_in_an_hour(struct marks *marks, bool sorted)
 {
     int64_t most = 0;

@@ -1,3 +1,4 @@
+/* Connections to a database on the disk that loses its power. SQLite alone reads what survived. */
 #include "power_bench.h"
 
 #include <setjmp.h>
@@ -155,7 +156,7 @@ static void ask(sqlite3 *handle, const char *sql, char out[256])
     sqlite3_free(error);
 }
 
-/* SQLite alone, not on that disk, with a copy, so that the driver finds the files as they were
+/* Opens a copy with SQLite alone, not on that disk, so that the driver finds the files as they were
  * left. */
 static sqlite3 *look(struct power_bench *bench)
 {
@@ -251,6 +252,6 @@ enum mq_status bench_maintain(struct power_bench *bench)
 {
     struct mq_db *db = bench->dbs[POWER_WORKER];
 
-    mq_sqlite_of(db)->due_frames = 0; /* else it waits for a long WAL */
+    mq_sqlite_of(db)->due_frames = 0; /* otherwise it waits for a long WAL */
     return db->driver->maintain(db, &bench->err);
 }

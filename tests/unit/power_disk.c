@@ -1,3 +1,4 @@
+/* The simulated disk: what each file and name would be after a loss of power. */
 #include "power_disk.h"
 
 #include <stdbool.h>
@@ -28,7 +29,7 @@ struct inode {
     struct inode *next;
 };
 
-/* A name: [0] is what the disk has under it, the last what there is now; NULL: nothing. */
+/* A name: [0] is the file that it has on the disk, the last is its file now; NULL: none. */
 struct name {
     char *path;
     struct inode **states;
@@ -234,7 +235,7 @@ static uint32_t chance(uint32_t *seed, uint32_t below)
     return (*seed >> 4) % below;
 }
 
-/* A file may have grown by what did not reach it: then zeros are there. */
+/* A file may be longer than the data that reached it: the rest is zeros. */
 static void apply_torn(struct content *content, const struct change *change, uint32_t *seed)
 {
     size_t from = 0;

@@ -1,3 +1,4 @@
+/* The VFS between SQLite and the simulated disk, and how tests cut the power. */
 #include "power_vfs.h"
 
 #include <errno.h>
@@ -19,9 +20,9 @@ static struct {
     struct power_counts counts;
     int left; /* operations until the power goes off; 0: it stays on */
     bool off;
-    int fail[POWER_KINDS]; /* so many syncs */
+    int fail[POWER_KINDS]; /* how many syncs fail */
     bool lost;
-    int ill; /* operations until one fails; 0: none does, 1: the next */
+    int ill; /* operations until one fails; 0: none fails, 1: the next one */
     bool lasting;
     bool failed;
     void (*hook)(void *context, enum power_kind kind);
@@ -198,7 +199,7 @@ static int shm_unmap(sqlite3_file *file, int delete)
 }
 
 static const sqlite3_io_methods methods = {
-    .iVersion = 2, /* no memory mapping, which would be writes that nobody sees */
+    .iVersion = 2, /* no memory mapping, because its writes would not be seen */
     .xClose = close_file,
     .xRead = read_file,
     .xWrite = write_file,

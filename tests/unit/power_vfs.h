@@ -22,30 +22,31 @@ struct power_counts {
 
 /* Makes it the default; false: failed. */
 bool power_install(void);
-/* With nothing open, as the two that follow. */
+/* To be called while no file is open, like the next two. */
 void power_uninstall(void);
-/* What is there now is on the disk; counts begin again, and the power is on. */
+/* The present contents are on the disk; counts start again, and the power is on. */
 void power_settle(void);
-/* What is found when the power comes back. Seed 0: nothing that was not synced; otherwise each
- * write is there, is not, or is in part (sectors of 512 bytes), and each name, by chance. */
+/* Leaves what the disk has when the power comes back. Seed 0: nothing that was not synced;
+ * otherwise each write is there, missing or partly there (sectors of 512 bytes), and each name is
+ * there or not, by chance. */
 void power_restore(uint32_t seed);
 
-/* The power goes off with the n-th operation from now (1: the next), which does nothing any more.
- * From then on each one fails, and each opening. */
+/* The power goes off at the n-th operation from now (1: the next one), which has no effect. From
+ * then on every operation and every opening fails. */
 void power_off_at(int operation);
 void power_off(void);
 bool power_is_off(void);
-/* The next `count` syncs of such files fail. `lost`: what it should have written is not written by
- * later syncs either, as with Linux, which marks pages clean whose writing failed; nor what is
- * written there later, as with ext4 where the file was to grow. */
+/* The next `count` syncs of such files fail. `lost`: later syncs do not write that data either, as
+ * on Linux, which marks pages clean when writing them failed; nor later data at the same position,
+ * as on ext4 where the file was to grow. */
 void power_fail_syncs(enum power_kind kind, int count, bool lost);
-/* The n-th operation from now fails with EIO and does nothing, reads and openings counted too; with
- * `lasting` all that follow, until power_heal(). What a sync of a WAL should have written is lost
- * then, as above. */
+/* The n-th operation from now fails with EIO and has no effect; reads and openings count, too. With
+ * `lasting` all later ones fail as well, until power_heal(). A sync of a WAL loses its data then,
+ * as above. */
 void power_fail_at(int operation, bool lasting);
-bool power_has_failed(void); /* whether it came to that */
+bool power_has_failed(void); /* whether that operation was reached */
 void power_heal(void);
-/* Called at the beginning of each sync, but not of those within it; NULL: no more. */
+/* Called at the beginning of each sync, except syncs within it; NULL: not called any more. */
 void power_on_sync(void (*hook)(void *context, enum power_kind kind), void *context);
 const struct power_counts *power_counted(void);
 

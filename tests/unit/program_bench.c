@@ -1,3 +1,4 @@
+/* Writes the programs that stand for sendmail, and runs mails through them. */
 #include "program_bench.h"
 
 #include <setjmp.h>

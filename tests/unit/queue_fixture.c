@@ -1,3 +1,4 @@
+/* Opens the test's queue in memory; short helpers that assert success. */
 #include "queue_fixture.h"
 
 #include "db/sqlite/sqlite.h"
@@ -175,7 +176,7 @@ static void cycle(struct fixture *fx, struct mq_cycle *what)
     mq_events_truncate(&fx->events, 0);
     what->events = &fx->events;
     if (mq_queue_cycle(fx->queue, what, &fx->err) != MQ_OK) {
-        fail_msg("turn: %s", fx->err.text);
+        fail_msg("cycle: %s", fx->err.text);
     }
 }
 

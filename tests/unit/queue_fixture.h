@@ -1,5 +1,5 @@
-/* A queue in memory with a clock and chance of the test's own, and short ways to use it. Every
- * helper asserts that what it does succeeds. */
+/* A queue in memory with the test's own clock and random numbers, and short helpers. Every helper
+ * asserts success. */
 #ifndef TESTS_QUEUE_FIXTURE_H
 #define TESTS_QUEUE_FIXTURE_H
 
@@ -39,7 +39,7 @@ struct fixture {
     struct mq_error err;
 };
 
-/* What an enqueue needs, with the rest zero. recipients: separated by spaces, NULL for none. */
+/* An enqueue's arguments, the rest zero. recipients: separated by spaces, NULL for none. */
 struct mail {
     const char *reference;
     const char *type; /* NULL: "mail" */
@@ -60,20 +60,20 @@ struct mq_db *fx_memory(void);
 int64_t fx_enqueue(struct fixture *fx, const struct mail *mail);
 int64_t fx_mail(struct fixture *fx, const char *recipients); /* with a body */
 void fx_set(struct fixture *fx, const char *key, const char *value);
-/* Writes past the checks, as the application's own page would. */
+/* Writes unchecked, as an application's own page would. */
 void fx_set_raw(struct fixture *fx, const char *key, const char *value);
 void fx_sql(struct fixture *fx, const char *sql);
 int64_t fx_int(struct fixture *fx, const char *sql);
 char *fx_text(struct fixture *fx, const char *sql); /* malloc'ed; NULL for NULL or no row */
 void fx_assert_text(struct fixture *fx, const char *sql, const char *expected);
 
-/* Claims into fx->claim; events of this cycle replace those before. */
+/* Claims into fx->claim; this cycle's events replace the earlier ones. */
 size_t fx_claim(struct fixture *fx);
 void fx_turn(struct fixture *fx, struct mq_settlement *outcomes, size_t count);
 /* Settles the claimed job number i by one letter a recipient: a(ccepted), r(efused), l(ater),
  * u(ncertain), .(untried). Returns whether it was stale. */
 bool fx_settle(struct fixture *fx, size_t i, const char *letters);
-/* Settles with a kind. */
+/* Settles with an outcome. */
 bool fx_kind(struct fixture *fx, size_t i, enum mq_outcome whole, const char *error);
 /* The names of the last cycle's events, with a space between: "claimed sent". */
 const char *fx_events(struct fixture *fx);

@@ -1,3 +1,4 @@
+/* The relay's processes, and their counts in shared memory. */
 #include "relay.h"
 
 #include <arpa/inet.h>
@@ -25,7 +26,8 @@ void relay_say(struct relay_talk *talk, const char *reply)
     fprintf(talk->out, "%s\r\n", reply);
 }
 
-/* Answers leave before the next line is waited for, and together when more lines are there. */
+/* Replies are sent before the relay waits for the next line, and together if more lines are
+ * there. */
 bool relay_hear(struct relay_talk *talk)
 {
     fflush(talk->out);

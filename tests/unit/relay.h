@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* Seen by all of its processes and the test. */
+/* Shared by all of its processes and the test. */
 struct relay_counts {
     int connections, open, most_open;
     int mails, recipients, quits, commands_plain, hellos; /* hellos: EHLOs answered */
     int logins;
-    int at_dot; /* messages that came whole */
-    int go;     /* set by the test: connections that hold theirs answer */
+    int at_dot; /* messages received completely */
+    int go;     /* set by the test: connections that hold their reply answer */
 };
 
 struct relay {
@@ -22,20 +22,20 @@ struct relay {
     struct relay_counts *counts;
 };
 
-/* One connection: what the relay says and does. */
+/* One connection, as a serving function sees it. */
 struct relay_talk {
     FILE *in, *out;
     int number; /* of the connection, from 1 */
-    int open;   /* connections when it came, with it */
+    int open;   /* connections open when it came, including it */
     struct relay_counts *counts;
     char line[1024]; /* the last one read, without its end */
-    /* What relay_serve() offers and says; set before it is called. */
+    /* Configures relay_serve(); to be set before it is called. */
     const char *ehlo;                     /* the reply's lines */
     const char *mail, *rcpt, *data, *dot; /* replies; NULL: as usual */
     const char *mail_parameters;          /* the reply to a MAIL that has any */
     int mails_max;                        /* then 421 to MAIL; 0: no limit */
     int dot_delay_ms;
-    bool holds_dot; /* no answer to it until counts->go */
+    bool holds_dot; /* waits for counts->go before it answers */
 };
 
 typedef void (*relay_function)(struct relay_talk *talk);

@@ -1,4 +1,4 @@
-/* Messages given to mq_repair_accept(), and what must come of their bodies. */
+/* Messages given to mq_repair_accept(), and the bodies that it must produce. */
 #ifndef TESTS_MEND_BODY_FIXTURE_H
 #define TESTS_MEND_BODY_FIXTURE_H
 
@@ -36,7 +36,7 @@ static void repair(struct mq_str text)
     assert_int_equal(info.flags, mq_message_flags(mq_buffer_view(&out)));
 }
 
-/* What is in `raw` becomes what is in `wanted`, which stays. */
+/* Repairs `raw` into `wanted`, which a second repair must not change. */
 static void assert_repaired(void)
 {
     repair(mq_buffer_view(&raw));
@@ -57,7 +57,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* "aaaa…" of a length, in quoted-printable. */
+/* "aaaa…" of this length, in quoted-printable. */
 static void quoted(size_t len)
 {
     for (; len > 76; len -= 75) {

@@ -1,4 +1,4 @@
-/* What the tests of mq_repair_accept() share. */
+/* Shared by the tests of mq_repair_accept(). */
 #ifndef TESTS_MEND_COMMON_H
 #define TESTS_MEND_COMMON_H
 

@@ -1,4 +1,4 @@
-/* Messages given to mq_repair_accept(), and what must come of their header fields. */
+/* Messages given to mq_repair_accept(), and the header fields that it must produce. */
 #ifndef TESTS_MEND_FIXTURE_H
 #define TESTS_MEND_FIXTURE_H
 
@@ -8,7 +8,7 @@ static enum mq_status repair(struct mq_str raw)
 {
     mq_buffer_clear(&out);
     info = (struct mq_message_info){0};
-    /* In a block of its own size, so that the sanitizer sees a byte read behind the end. */
+    /* In a block of its own size, so that the sanitizer sees a byte read past the end. */
     char *copy = malloc(raw.len ? raw.len : 1);
     memcpy(copy, raw.data, raw.len);
     enum mq_status status =
@@ -17,7 +17,7 @@ static enum mq_status repair(struct mq_str raw)
     return status;
 }
 
-/* Repairs fields, and what comes of them again, and compares. */
+/* Repairs fields, repairs the result again, and compares. */
 static void assert_fields(const char *fields, const char *expected)
 {
     struct mq_buffer raw = {0};

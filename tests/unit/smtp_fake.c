@@ -1,3 +1,4 @@
+/* The channel and the pool that an SMTP session under test talks to. */
 #include "smtp_fake.h"
 
 #include <setjmp.h>
@@ -10,9 +11,9 @@
 
 #include <cmocka.h>
 
-static struct fake *fake_of(struct mq_smtp_host *host)
+static struct fake *fake_of(struct mq_smtp_owner *owner)
 {
-    return (struct fake *)((char *)host - offsetof(struct fake, host));
+    return (struct fake *)((char *)owner - offsetof(struct fake, owner));
 }
 
 static int64_t clock_s(void *context)
@@ -83,12 +84,12 @@ static const struct mq_channel_ops channel_ops = {fake_send, fake_recv, fake_clo
 
 /* ---- the pool ---- */
 
-/* The end of a transfer that is not back. */
+/* Sets the result of a transfer that is not back yet. */
 #define NOT_BACK ((enum mq_transfer_end)99)
 
-static struct mq_transfer *fake_next(struct mq_smtp_host *host, bool behind)
+static struct mq_transfer *fake_next(struct mq_smtp_owner *owner, bool behind)
 {
-    struct fake *fake = fake_of(host);
+    struct fake *fake = fake_of(owner);
     (void)behind;
     if (fake->waiting_count == 0) {
         return NULL;
@@ -99,9 +100,10 @@ static struct mq_transfer *fake_next(struct mq_smtp_host *host, bool behind)
     return &mail->transfer;
 }
 
-static void fake_closed(struct mq_smtp_host *host, struct mq_smtp_session *session, const char *why)
+static void fake_closed(struct mq_smtp_owner *owner, struct mq_smtp_session *session,
+                        const char *why)
 {
-    struct fake *fake = fake_of(host);
+    struct fake *fake = fake_of(owner);
     (void)session;
     snprintf(fake->why, sizeof fake->why, "%s", why);
 }
@@ -135,18 +137,18 @@ struct fake *fake_new(unsigned caps)
                                 .final_timeout_ms = 600000,
                                 .idle_ms = 10000,
                                 .mails_per_connection = 100};
-    fake->host = (struct mq_smtp_host){.transport = &fake->transport,
-                                       .dsn = &fake->dsn,
-                                       .following = MQ_SMTP_FOLLOW_DOT,
-                                       .next = fake_next,
-                                       .closed = fake_closed};
+    fake->owner = (struct mq_smtp_owner){.transport = &fake->transport,
+                                         .dsn = &fake->dsn,
+                                         .following = MQ_SMTP_FOLLOW_DOT,
+                                         .next = fake_next,
+                                         .closed = fake_closed};
     struct mq_smtp_caps offered = {.pipelining = caps & FAKE_PIPELINING,
                                    .eightbit = caps & FAKE_8BIT,
                                    .smtputf8 = caps & FAKE_UTF8,
                                    .dsn = caps & FAKE_DSN,
                                    .size = caps & FAKE_SIZE,
                                    .size_max = caps & FAKE_SIZE ? 100000 : 0};
-    mq_smtp_session_init(&fake->session, &fake->host);
+    mq_smtp_session_init(&fake->session, &fake->owner);
     mq_smtp_session_ready(&fake->session, &fake->channel, &offered);
     return fake;
 }
@@ -157,7 +159,7 @@ void fake_free(struct fake *fake)
         mq_smtp_session_lost(&fake->session, "test over");
     }
     for (int i = 0; i < MQ_SMTP_STATE_COUNT; i++) {
-        assert_int_equal(fake->host.in_state[i], 0);
+        assert_int_equal(fake->owner.in_state[i], 0);
     }
     free(fake->out);
     free(fake);

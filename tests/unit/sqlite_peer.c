@@ -1,3 +1,4 @@
+/* The second process, and the commands that it reads from a socket. */
 #include "sqlite_peer.h"
 
 #include <fcntl.h>
@@ -226,7 +227,7 @@ void read_whole(const char *path)
     char bytes[4096];
     int fd;
 
-    /* From 3.51 on SQLite sees that it has lost its locks, and takes care itself. */
+    /* From 3.51 on, SQLite notices that it has lost its locks, and handles that itself. */
     if (sqlite3_libversion_number() >= 3051000)
         skip();
     fd = open(path, O_RDONLY | O_CLOEXEC);

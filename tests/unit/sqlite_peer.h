@@ -1,5 +1,5 @@
-/* For the tests of the SQLite driver: a scratch directory, and a second process that has a SQLite
- * connection of its own, as another program on the same database has. */
+/* For the tests of the SQLite driver: a scratch directory, and a second process with its own SQLite
+ * connection, like another program on the same database. */
 #ifndef MQ_TESTS_SQLITE_PEER_H
 #define MQ_TESTS_SQLITE_PEER_H
 
@@ -14,8 +14,8 @@ struct peer {
     char reply[512];
 };
 
-/* A directory with one database name, and a peer. The peer is forked before any connection is
- * open: SQLite's account of locks must not be inherited. */
+/* A directory with one database name, and a peer. The peer is forked before any connection is open,
+ * because it must not inherit SQLite's list of locks. */
 struct scene {
     char directory[64];
     char path[96];
@@ -46,7 +46,7 @@ enum mq_status run_sql(struct mq_db *db, const char *sql, struct mq_error *err);
 /* One value as text; "" for NULL. */
 const char *value_of(struct mq_db *db, const char *sql);
 
-/* What copy() of a script does to a file: opens, reads and closes it. */
+/* Does what PHP's copy() does to a file: opens, reads and closes it. */
 void read_whole(const char *path);
 void copy_file(const char *from, const char *to);
 bool exists(const char *path);

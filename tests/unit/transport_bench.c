@@ -1,3 +1,4 @@
+/* Runs a transport against the test's relay, and collects the results of its mails. */
 #include "transport_bench.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* A transport to a relay of the test's, and mails for it. */
+/* A transport to the test's own relay, and mails for it. */
 #ifndef MQ_TESTS_TRANSPORT_BENCH_H
 #define MQ_TESTS_TRANSPORT_BENCH_H
 
@@ -27,12 +27,11 @@ int64_t bench_now_ms(void); /* boot time, ahead */
 struct bench *bench_new(relay_function serve, const char *user, int connections);
 void bench_free(struct bench *bench);
 void bench_submit(struct bench *bench, size_t count);
-/* Steps until all are back; what came back untouched is submitted again, `again` times at most. */
+/* Steps until all are back; submits untouched mails again, at most `again` times. */
 void bench_run(struct bench *bench, int again);
-/* Steps until the relay has come so far. */
+/* Steps until the relay has reached this count. */
 void bench_until(struct bench *bench, bool (*is_so)(const struct relay_counts *counts));
-/* Gives connections that were begun and are no longer needed the time to open: the relay has heard
- * from each. */
+/* Waits until connections that are no longer needed have opened: the relay has heard from each. */
 void bench_settle(struct bench *bench);
 const char *bench_trouble(struct bench *bench); /* the reason, "" none */
 

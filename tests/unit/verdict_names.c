@@ -1,3 +1,4 @@
+/* The names of verdicts and stages, as tests print them. */
 #include "verdict_names.h"
 
 const char *verdict_name(enum mq_verdict verdict)

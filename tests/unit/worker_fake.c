@@ -1,3 +1,4 @@
+/* The worker's surroundings in a test: clock, relay, hooks, and the queue with its mails. */
 #include "worker_fake.h"
 
 #include <dirent.h>
@@ -113,7 +114,7 @@ static int64_t body_after_ms(const struct fake_relay *relay)
     return relay->body_ms ? relay->body_ms : relay->latency_ms / 2;
 }
 
-/* Moves one delivery on that is due now; false when none is. */
+/* Advances one delivery that is due now; false if none is. */
 static bool move_one(struct fake_relay *relay)
 {
     for (size_t i = 0; i < relay->under_way_count; i++) {
@@ -288,7 +289,7 @@ int scene_worker_setup(void **state)
 {
     struct scene_worker *scene = calloc(1, sizeof(*scene));
     assert_non_null(scene);
-    /* In memory where it can be: the weeks that are simulated have 10,080 runs. */
+    /* In memory if possible: the simulated weeks have 10,080 runs. */
     snprintf(scene->directory, sizeof(scene->directory), "%s/mq-worker-XXXXXX",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     assert_non_null(mkdtemp(scene->directory));

@@ -1,5 +1,5 @@
 --TEST--
-A thread-safe PHP: runs of the worker that overlap in threads of one process
+A thread-safe PHP: runs of the worker overlap in threads of one process
 --EXTENSIONS--
 mailqueue
 posix
@@ -23,8 +23,8 @@ exec("env -u LD_PRELOAD gcc -g -O1 -D_GNU_SOURCE $flags $($config --includes) -I
     . escapeshellarg(__DIR__ . '/threads.c') . " -L$prefix/lib -Wl,-rpath,$prefix/lib -lphp -lpthread 2>&1", $said, $code);
 must($code === 0, implode("\n", $said));
 
-/* Each thread has a queue, and several runs of the worker one after another; a run of one begins
- * and ends while those of others go on. */
+/* Each thread has a queue and runs the worker several times; one thread's run begins and ends while
+ * others continue. */
 $directory = temp_directory();
 $work = '
     $queue = new MailQueue(' . var_export($directory, true) . ' . "/mail$thread.db");
@@ -36,7 +36,7 @@ $work = '
     }
     echo "thread $thread: $sent sent\n";';
 file_put_contents("$directory/php.ini", 'extension=' . getenv('MAILQUEUE_SO') . "\ndisplay_errors=1\nhtml_errors=0\n"
-    . "zend.signal_check=0\n"); // of a PHP with debugging: a request that ends amid another's run would warn
+    . "zend.signal_check=0\n"); // in a debug build of PHP, a request that ends during another's run would warn
 $run = function (string ...$arguments) use ($program, $directory): string {
     $process = proc_open([$program, "$directory/php.ini", ...$arguments], [1 => ['pipe', 'w'], 2 => ['redirect', 1]], $pipes);
     $text = stream_get_contents($pipes[1]);
@@ -45,8 +45,8 @@ $run = function (string ...$arguments) use ($program, $directory): string {
 };
 echo $run($work, '6');
 
-/* SIGTERM ends all runs in order, though PHP sets its own handlers when a request begins: each
- * thread's while the runs of those before it go on. */
+/* SIGTERM ends all runs in order, although PHP sets its own handlers when a request begins: each
+ * thread's request begins while earlier runs continue. */
 $term = '
     $queue = new MailQueue(' . var_export($directory, true) . ' . "/term$thread.db");
     $queue->enqueue(["from" => "a@example.org", "to" => "b@example.net", "subject" => "s", "text" => "t"]);

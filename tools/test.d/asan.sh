@@ -28,7 +28,7 @@ WRAPPER
     mv "$dir/php.$$" "$dir/php"
 }
 
-# A run whose sanitizers had gone without a word would be green, so first they must bite: each
+# A run whose sanitizers were silently missing would pass, so first they must find faults: each
 # function of the probe has a fault of its own, and one has none.
 probe_reports() {
     local dir=$1 function=$2 pattern=$3 reports
@@ -65,8 +65,8 @@ check_sanitizers() {
     check asan/bites:undefined probe_reports "$dir" probe_signed_overflow 'signed integer overflow'
 }
 
-# PHPT files that are not run a second time here: they are about PHP code, and every C file behind
-# it has tests of its own that are. Each line: glob of the path, reason.
+# PHPT files that are not run a second time here: they are about PHP code, and the C files that
+# they use have their own tests here. Each line: glob of the path, reason.
 asan_left_out() {
     cat <<'LIST'
 tests/api/worker-killed.phpt strace kills the worker, and LeakSanitizer does not work under ptrace
@@ -85,7 +85,7 @@ tests/sendmail/smtp.phpt the dialogue of sendmail -bs is PHP; its mail is enqueu
 LIST
 }
 
-# asan_phpts [FILE|DIRECTORY...]: what is left out is run only where it is named itself.
+# asan_phpts [FILE|DIRECTORY...]: a test that is skipped here runs only if it is named itself.
 asan_phpts() {
     local file pattern _reason left_out
     while read -r file; do
@@ -99,8 +99,8 @@ asan_phpts() {
     done < <(select_phpt "$@")
 }
 
-# reentry_round LIBRARY SEED: PHP code that comes back into the queue at any moment, once. What it
-# does follows from the seed. tools/torture reentry runs this for 20 minutes, from a fresh one.
+# reentry_round LIBRARY SEED: PHP code that calls the queue again at any moment, once. Its actions
+# follow from the seed. tools/torture reentry runs this for 20 minutes, from a fresh seed.
 reentry_round() {
     local work name status=0
     local -a extensions=()
@@ -108,7 +108,7 @@ reentry_round() {
         php -n -m | grep -qix "$name" || extensions+=(-d "extension=$name")
     done
     work=$(mktemp -d)
-    # Without leaks: those of a fork cannot be told from its parent's.
+    # Without leak checks: a fork's leaks cannot be told from its parent's.
     MAILQUEUE_ASAN_OPTIONS=log_path=stderr:detect_leaks=0 timeout 600 \
         "$MQ_BUILD/asan/php" -n "${extensions[@]}" -d extension="$1" \
         -d mailqueue.capture_mail=1 -d mailqueue.database="$work/mail.db" \
@@ -158,7 +158,7 @@ part_asan() {
     check_sanitizers "$dir" "$so" || fail asan/probe "see $dir/probe.log"
     [ $# -gt 0 ] || check asan/reentry reentry "$so"
     mapfile -t phpts < <(asan_phpts ${phpts[@]+"${phpts[@]}"})
-    # Not below the tree: what runs as another user may not enter it.
+    # Not below the tree, which another user may not be able to enter.
     reports=$(mktemp -d "${TMPDIR:-/tmp}/mailqueue-asan.XXXXXX")
     chmod 1777 "$reports"
     MAILQUEUE_SANITIZER_LOG=$reports/report MQ_PHPT_TIMEOUT=${MQ_PHPT_TIMEOUT:-800} \

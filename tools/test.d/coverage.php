@@ -6,7 +6,7 @@
  */
 declare(strict_types=1);
 
-/** How often a file's lines and branches were run; an inline function is in several objects. */
+/** How often a file's lines and branches were run; an inline function occurs in several objects. */
 final class Counts
 {
     /** @var array<int, int> */

@@ -1,12 +1,12 @@
 # tools/test coverage: which lines and branches of the C sources the unit tests and the PHPT run.
 
-# counters DIR SUFFIX: the files of gcov beside the objects of today's sources; objects of sources
-# that are gone may lie there too.
+# counters DIR SUFFIX: gcov's files beside the objects of today's sources; objects of removed
+# sources may lie there too.
 counters() {
     { core_sources; php_sources; } | sed -E "s#([^/]*)\\.c\$#.libs/\\1.$2#; s#^#$1/#"
 }
 
-# gcov_documents DIR: what gcov knows of each object, one JSON document a line.
+# gcov_documents DIR: gcov's data for each object, one JSON document a line.
 gcov_documents() {
     find "$1" -name '*.gcda' -empty -delete
     counters "$1" gcno | (cd "$1" && xargs gcov --json-format --stdout --branch-probabilities)
@@ -21,8 +21,8 @@ make_counters() {
     done < <(counters "$1" gcda)
 }
 
-# The unit tests link the extension's own objects, so that all count in the same files. A process
-# that is killed counts nothing.
+# The unit tests link the extension's own objects, so that all count in the same files. A killed
+# process counts nothing.
 part_coverage() {
     local so dir=$MQ_BUILD/coverage
     if ! so=$("$MQ_ROOT/tools/build" coverage); then

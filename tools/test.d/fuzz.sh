@@ -52,7 +52,7 @@ fuzz_report() {
     [ "$(find "$dir" -maxdepth 1 -name '*-*' | wc -l)" -gt 0 ] || tail -n 20 "$dir/output"
 }
 
-# A target that runs nothing, or whose library counts no edges, would find nothing either.
+# A target that runs nothing, or whose library counts no edges, would find nothing and pass.
 record_fuzz() {
     local name=$1 dir=$2 code runs edges
     code=$(cat "$dir/code" 2>/dev/null || echo none)

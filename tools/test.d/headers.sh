@@ -5,7 +5,7 @@
 
 PHP_CLAIMED="8.1 8.2 8.3 8.4 8.5 8.6"
 
-# An apt of its own, with other suites: nothing of the machine's is changed.
+# A separate apt with other suites: the machine's own is not changed.
 headers_apt() {
     local program=$1 state=$MQ_CACHE/apt
     shift
@@ -24,7 +24,7 @@ headers_update() {
         headers_apt apt-get update && touch "$state/updated"
 }
 
-# headers_unpack VERSION: prints the directory that has PHP's headers below it. Which suite has the
+# headers_unpack VERSION: prints the directory that contains PHP's headers. The suite that has the
 # package changes with time, so the newest of all counts.
 headers_unpack() {
     local version directory=$MQ_CACHE/headers package
@@ -42,8 +42,8 @@ headers_unpack() {
     ls -d "$directory"/usr/include/php/*
 }
 
-# What stands in for 8.1, which no suite has: the headers here with the number of 8.1, so that our
-# guards take its side. What 8.1's own headers lack is not seen.
+# A substitute for 8.1, which no suite has: the headers here with the number of 8.1, so that our
+# guards take its side. It does not show what 8.1's own headers lack.
 headers_stand_in() {
     local here directory=$MQ_BUILD/headers/8.1
     here=$("$PHP_CONFIG" --include-dir)

@@ -1,13 +1,13 @@
-# tools/test lint: what can be said about the sources without running them. Each check is a test.
+# tools/test lint: checks of the sources without running them. Each check is a test.
 
 WARNINGS="-Wno-deprecated-declarations -Wall -Wextra -Wshadow -Wstrict-prototypes
     -Wmissing-prototypes -Wvla -Wpointer-arith -Wundef -Werror"
 CLANG_FORMAT_MAJOR=14
 
-# What config.m4 compiles with: nothing that is added here stands in for what it lacks.
+# config.m4's compiler flags: flags added here must not stand in for what config.m4 lacks.
 config_flags() { sed -n 's/^MAILQUEUE_CFLAGS = //p' "$MQ_BUILD/plain/Makefile"; }
 
-# compile_all COMPILER FLAGS -- FILE...: every file for its warnings; nothing is kept.
+# compile_all COMPILER FLAGS -- FILE...: compiles every file for its warnings; keeps nothing.
 compile_all() {
     local -a command=()
     while [ "$1" != -- ]; do
@@ -28,7 +28,7 @@ clang_core() {
     compile_all clang -fsyntax-only $(pkg-config --cflags sqlite3 libcurl) $(optional_flags) -- "$@"
 }
 
-# PHP's own headers are not ours to keep free of warnings.
+# Warnings in PHP's own headers are not ours to fix.
 compile_php() {
     local flags compiler=$1
     flags="$("$PHP_CONFIG" --includes | sed 's/-I/-isystem /g') -DZEND_COMPILE_DL_EXT=1"
@@ -40,7 +40,8 @@ compile_php() {
     esac
 }
 
-# gcc's word on the sources outside src/php is the log of .build/unit, with the same warnings.
+# gcc's warnings for the sources outside src/php are in the log of .build/unit, which is compiled
+# with the same flags.
 gcc_core() {
     mkdir -p "$MQ_BUILD/unit"
     build_unit unit "$MQ_BUILD/unit/libmailqueue.a" && return
@@ -64,7 +65,7 @@ lint_bench() {
     done
 }
 
-# A header that needs another one included before it says so by failing here.
+# A header that needs another header before it fails here.
 lint_headers() {
     local status=0 flags
     find src -name '*.h' ! -path 'src/php/*' | LC_ALL=C sort |
@@ -78,7 +79,7 @@ lint_headers() {
     return $status
 }
 
-# lint_format [FILE...]: all without.
+# lint_format [FILE...]: all files without arguments.
 lint_format() {
     local -a files=("$@")
     [ $# -gt 0 ] || mapfile -t files < <(all_c_files)
@@ -124,7 +125,7 @@ check_format() {
     fi
 }
 
-# The tests' oracles and scripts may branch more.
+# The tests' oracles and scripts may have more branches.
 lint_complexity() {
     # shellcheck disable=SC2046
     tools/lint-size complexity $(core_sources) $(php_sources)
@@ -180,12 +181,12 @@ lint_shell_syntax() {
     return $status
 }
 
-# Every symbol that a file gives away is announced in a header and used by another file or a unit
-# test. Methods of PHP classes (zim_…) are announced by the arginfo.
+# Every exported symbol is declared in a header, and used by another file or a unit test. The
+# arginfo declares methods of PHP classes (zim_…).
 lint_exports() {
     local work object name symbol status=0
     work=$(mktemp -d)
-    # Objects of sources that are gone may still lie there, so the tree says which count.
+    # Objects of removed sources may still lie there, so the tree says which objects count.
     { core_sources; php_sources; } | sed -E 's#([^/]*)\.c$#.libs/\1.o#' >"$work/objects"
     (cd "$MQ_BUILD/plain" && xargs nm -A -g <"$work/objects") >"$work/symbols"
     [ -d "$MQ_BUILD/unit/tests" ] &&
@@ -196,7 +197,7 @@ lint_exports() {
     find src php_mailqueue.h stubs -name '*.h' -exec cat {} + |
         grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$work/announced"
     while read -r object symbol; do
-        # PHP's macros announce these in their own way.
+        # PHP's macros declare these in their own way.
         case $symbol in
         get_module | zim_* | zif_* | mailqueue_module_entry | mailqueue_globals) continue ;;
         esac
@@ -215,7 +216,7 @@ lint_exports() {
     return $status
 }
 
-# What config.m4 asks of the compiler and the linker where it finds that they take it.
+# The flags that config.m4 asks for if the compiler and the linker accept them.
 lint_hardening() {
     local status=0
     nm -D --undefined-only "$1" >"$MQ_BUILD/undefined.txt"

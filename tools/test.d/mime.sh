@@ -1,4 +1,4 @@
-# tools/test mime: what is composed and signed, read by independent programs.
+# tools/test mime: independent programs read composed and signed messages.
 
 # build_mime NAME VARIABLE FILE: the program of tests/NAME, into .build/NAME. The VARIABLE of its
 # Makefile is FILE and the objects of .build/unit: no source is compiled a second time.

@@ -3,7 +3,8 @@
 
 PHP_DIRECTORIES="bin cli examples integrations"
 
-# What a bridge is written for, below .build/bridges: without it PHPStan knows no class of it.
+# The libraries that bridges are written for, below .build/bridges: without one, PHPStan knows none
+# of its classes.
 library_of() {
     case $1 in
     core | symfony | laravel) echo laravel-12/vendor ;;
@@ -13,7 +14,7 @@ library_of() {
     esac
 }
 
-# write_phpstan_config FILE BRIDGE...: the bridges are those that are left out.
+# write_phpstan_config FILE BRIDGE...: the bridges are those that are skipped.
 write_phpstan_config() {
     local file=$1 bridge
     shift
@@ -34,7 +35,8 @@ write_phpstan_config() {
         printf "    scanFiles:\n"
         printf "        - $MQ_ROOT/%s\n" bin/mailqueue stubs/mailqueue.stub.php \
             tests/types/libraries.php
-        # Debian's WordPress has links to packages that are not installed: files only.
+        # Debian's WordPress contains links to packages that are not installed, so only files are
+        # read.
         find "$MQ_BUILD/bridges/wordpress/usr/share/wordpress/wp-includes" \
             "$MQ_BUILD/bridges/wordpress/usr/share/wordpress/wp-admin/includes" \
             -maxdepth 1 -type f -name '*.php' 2>/dev/null | sed 's/^/        - /'

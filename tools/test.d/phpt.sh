@@ -1,7 +1,7 @@
 # tools/test phpt: PHP's run-tests.php over tests/**/*.phpt.
 
-# The extensions of PHP's own that tests use, where they are not compiled in. PHP runs without any
-# ini file (-n), so that a test sees the same on every machine.
+# PHP's own extensions that tests use, if they are not compiled in. PHP runs without any ini file
+# (-n), so that tests see the same on every machine.
 shared_extensions() {
     local name directory
     directory=$("$PHP_CONFIG" --extension-dir)
@@ -26,7 +26,7 @@ copy_of_tests() {
     done
 }
 
-# The PHPT files that the arguments mean, relative to the root; all without arguments.
+# The PHPT files for these arguments, relative to the root; all files without arguments.
 select_phpt() {
     local argument
     [ $# -gt 0 ] || set -- "$MQ_ROOT/tests"
@@ -37,7 +37,7 @@ select_phpt() {
     done | LC_ALL=C sort -u
 }
 
-# Those that take long come first, so that none of them is left alone at the end.
+# Slow tests come first, so that none of them runs alone at the end.
 slow_first() {
     awk '{ rank = 2 }
         /^tests\/(smtp|sendmail|capture|pgsql|copy|pdo)\// { rank = 1 }
@@ -78,12 +78,12 @@ run_phpt() {
         [ $# = 0 ] || fail "$label" "no PHPT file in: $*"
         return
     fi
-    # What failed stays for a look; what is older than an hour goes.
+    # Failed runs are kept for a look; those older than an hour are removed.
     find "$MQ_BUILD" -maxdepth 1 -name 'phpt-run.*' -mmin +60 -exec rm -rf {} +
     run=$(mktemp -d "$MQ_BUILD/phpt-run.XXXXXX")
     chmod 755 "$run"
     copy_of_tests "$run"
-    # A build that somebody starts meanwhile would overwrite the library under the running tests.
+    # A build started meanwhile would overwrite the library that the running tests use.
     hold_lock build
     cp "$so" "$run/mailqueue.so"
     drop_lock
@@ -91,7 +91,7 @@ run_phpt() {
     mapfile -t options < <(shared_extensions)
     run_tests=$run/run-tests.php
     copy_of_run_tests "$run_tests"
-    # What tests make once for all of the run: MQ_COPIES, see tests/lib/pgsql.inc.
+    # Copies that tests make once for the whole run: MQ_COPIES, see tests/lib/pgsql.inc.
     mkdir "$run/copies"
     (cd "$run" && env MQ_COPIES="$run/copies" NO_INTERACTION=1 REPORT_EXIT_STATUS=1 NO_COLOR=1 \
         TEST_PHP_EXECUTABLE="$php" TEST_PHP_SRCDIR="$run" MAILQUEUE_SO="$so" \

@@ -1,5 +1,5 @@
-# tools/test quick: what a change needs while it is being made, in under a minute once .build is
-# warm.
+# tools/test quick: the checks for a change while it is being made, in under a minute once .build
+# is warm.
 
 # One of each kind: a mail stored, claimed, sent, composed, refused; the command; both servers.
 QUICK_PHPT="tests/api/signatures.phpt tests/api/worker-smtp.phpt tests/capture/calls.phpt
@@ -7,7 +7,7 @@ QUICK_PHPT="tests/api/signatures.phpt tests/api/worker-smtp.phpt tests/capture/c
     tests/enqueue/fields.phpt tests/enqueue/many.phpt tests/message/fields.phpt
     tests/pdo/transaction.phpt tests/sendmail/message.phpt tests/smtp/bytes.phpt"
 
-# Files that differ from the last commit and from main, where there is one.
+# Files that differ from the last commit and from main, if there is a main.
 changed_files() {
     local base
     base=$(git merge-base HEAD main 2>/dev/null || echo HEAD)
@@ -16,7 +16,7 @@ changed_files() {
 }
 
 part_quick() {
-    local size
+    local size began=$SECONDS
     local -a c php
     cd "$MQ_ROOT" || return
     if ! tools/build plain >/dev/null; then
@@ -38,4 +38,5 @@ part_quick() {
     run_unit unit unit
     # shellcheck disable=SC2086
     part_phpt $QUICK_PHPT
+    say "quick: $((SECONDS - began)) s"
 }

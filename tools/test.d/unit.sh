@@ -1,4 +1,4 @@
-# tools/test unit: every tests/unit/*/test_*.c, linked with all sources that know nothing of PHP.
+# tools/test unit: every tests/unit/*/test_*.c, linked with all sources that do not use PHP.
 
 # Sources are compiled once for several parts: .build/unit also serves lint, which needs the
 # warnings of a gcc that optimises, and mime; .build/unit-asan is clang's, whose
@@ -34,7 +34,7 @@ make_unit() {
     make -C "$MQ_ROOT/tests/unit" VARIANT="$variant" "${unit_options[@]}" "$@"
 }
 
-# core_objects DIR [SUBDIRECTORY]: what the sources that know nothing of PHP are compiled to.
+# core_objects DIR [SUBDIRECTORY]: the objects of the sources that do not use PHP.
 core_objects() {
     core_sources | sed -E "s#^(.*/)([^/]*)\.c\$#$1/\1${2:-}\2.o#"
 }

@@ -2,6 +2,8 @@
 
 declare(strict_types=1);
 
+// The pages of the example: registering and cancelling. ../src/Registrations.php does the work.
+
 require __DIR__ . '/../src/Registrations.php';
 
 const STYLE = <<<'CSS'

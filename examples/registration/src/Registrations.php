@@ -49,7 +49,7 @@ final class Registrations
         return ['number' => $number, 'cancel_key' => $key];
     }
 
-    /** Queues what a failing queue left out. Called by the cron job's bootstrap. */
+    /** Enqueues the mail that the queue could not take. Called by the cron job's bootstrap. */
     public function queueMissing(): void
     {
         $missing = $this->pdo->prepare('SELECT number FROM registrations WHERE queued = 0');

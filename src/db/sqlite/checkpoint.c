@@ -6,8 +6,8 @@
 #include "db/sqlite/sqlite.h"
 
 enum {
-    DUE_FRAMES = 1000,    /* new frames after which a worker checkpoints, as does a producer whose
-                             process alone has the file open: SQLite's own default */
+    DUE_FRAMES = 1000,    /* A worker checkpoints after this many new frames, SQLite's default. So
+                             does a producer if no other process has the file open. */
     CAP_FRAMES = 4096,    /* frames at which any producer checkpoints: 32 MiB with the page size of
                              the files that we create, 16 MiB with pages of 4 KiB */
     RETRY_FRAMES = 50,    /* new frames after an incomplete checkpoint, doubled each time */

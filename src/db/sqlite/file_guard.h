@@ -5,7 +5,7 @@
 #include "db/sqlite/internal.h"
 
 /* file_guard.c */
-/* Fails in a forked child, without an open file, and if the file was found replaced before. */
+/* Fails in a forked child, if no file is open, and if the file was found replaced before. */
 enum mq_status mq_sqlite_usable(struct mq_sqlite *self, struct mq_error *err);
 /* Notes the identity of file and WAL at the first call and compares it at each later one.
  * MQ_REPLACED: another file has the name; the connection is marked dead. */

@@ -58,7 +58,7 @@ struct mq_sqlite {
     int wal_frames;          /* in the WAL after our last commit or checkpoint */
     bool wal_frames_fresh;   /* wal_frames was set since the last maintain() */
     int due_frames;          /* wal_frames at which a checkpoint is due */
-    int retry_frames;        /* frames to wait for after an incomplete checkpoint, else 0 */
+    int retry_frames;        /* frames to wait for after an incomplete checkpoint; otherwise 0 */
     bool restart_due;        /* the last checkpoint left frames: the next is a RESTART */
     int64_t look_after_us;   /* CLOCK_MONOTONIC: when to look for frames of others again */
     int64_t shrink_after_us; /* CLOCK_MONOTONIC: when to try to shrink the WAL again */

@@ -8,7 +8,7 @@ struct mq_sqlite_options {
     const char *path;        /* a file's absolute path; for unit tests also ":memory:" */
     const char *journal;     /* "wal", "truncate" or "delete" for a file that this call creates.
                                 NULL: WAL if SQLite has the WAL-reset fix and the file is not on a
-                                network, else TRUNCATE. An existing file keeps its mode. */
+                                network, or else TRUNCATE. An existing file keeps its mode. */
     bool synchronous_normal; /* FULL otherwise */
     bool worker;             /* does checkpoints in maintain(); others only when the WAL is long */
     bool must_exist;         /* do not create the file */

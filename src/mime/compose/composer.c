@@ -138,8 +138,8 @@ static enum mq_status check_size(const struct work *work, size_t size, struct mq
     }
     const char *field = largest_field(work);
     return mq_error_set(err, MQ_MESSAGE, field,
-                        "%s: the message has %zu bytes or more, allowed are %zu; make it smaller "
-                        "or raise the limit",
+                        "%s: the message has %zu bytes or more, at most %zu are allowed; make it "
+                        "smaller or raise the limit",
                         field, size, max);
 }
 

@@ -37,7 +37,7 @@ struct mq_compose_part {
     struct mq_str name; /* file name without directories, UTF-8; empty: none. If it is not short
                            ASCII, the type gets an ASCII form as "name" for old readers */
     struct mq_str type; /* "image/png", "text/csv; charset=utf-8"; empty: octet-stream */
-    struct mq_str cid;  /* its id, which the HTML has behind "cid:"; empty: an attachment */
+    struct mq_str cid;  /* its id, which the HTML has after "cid:"; empty: an attachment */
     struct mq_str data; /* the content; with an fd, only its length */
     int fd;             /* data.len bytes are read from its current position; fewer or more are
                            an error. The caller closes it. -1: none */

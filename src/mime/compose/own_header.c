@@ -155,8 +155,7 @@ enum mq_status mq_own_headers_write(const struct mq_compose_fields *fields, stru
         mq_buffer_clear(&spaced);
         MQ_TRY(status);
         if (rule->kind != TEXT && seen[rule - rules]) {
-            return mq_error_set(err, MQ_MESSAGE, field, "%s: it is there twice; give it once",
-                                field);
+            return mq_error_set(err, MQ_MESSAGE, field, "%s: it occurs twice; give it once", field);
         }
         if (rule->kind != TEXT) {
             seen[rule - rules] = true;
@@ -200,7 +199,7 @@ static enum mq_status check_uri(const struct mq_compose_fields *fields, size_t i
     bool is_https = mq_str_begins_nocase(fields->unsubscribe[i], "https://");
     const char *fault = uri_fault(fields->unsubscribe[i], is_https);
     if (fault == NULL && is_https && *https) {
-        fault = "is the second of https; RFC 8058 wants one, and mailto: beside it";
+        fault = "is a second https URI; RFC 8058 allows one; add mailto: URIs instead";
     }
     if (fault != NULL) {
         return mq_error_set(err, MQ_MESSAGE, field, "%s: the URI %s", field, fault);

@@ -103,8 +103,8 @@ static enum mq_status read_fd(const struct mq_compose_part *source, char *data, 
     }
     if (have != expected) {
         return mq_error_set(err, MQ_IO, source->field,
-                            "%s: its size is not the %zu bytes that it had before; let nobody "
-                            "write to it meanwhile",
+                            "%s: its size is not the %zu bytes that it had before; do not "
+                            "write to the file while it is being attached",
                             source->field, source->data.len);
     }
     return MQ_OK;
@@ -307,7 +307,7 @@ void mq_part_tree_clear(struct mq_part_tree *tree)
     *tree = (struct mq_part_tree){.count = 0};
 }
 
-/* ---- writing: the line end behind a part belongs to the delimiter that follows ---- */
+/* ---- writing: the line end after a part belongs to the delimiter that follows ---- */
 
 static void put_part_header(const struct mq_part *part, struct mq_buffer *out)
 {
@@ -380,7 +380,7 @@ static void put_boundary(const struct mq_part_tree *tree, struct mq_buffer *out,
     mq_buffer_append(out, tree->stem, MQ_BOUNDARY_STEM);
 }
 
-/* Writes the delimiter before a part. Its first line end, behind a header, is the empty line. */
+/* Writes the delimiter before a part. Its first line end, after a header, is the empty line. */
 static void put_delimiter(const struct mq_part_tree *tree, struct mq_buffer *out,
                           enum multipart kind)
 {

@@ -210,7 +210,7 @@ static enum mq_status find_domain(const struct mq_dkim *dkim, const struct mq_dk
         *domain = with_key(dkim, strrchr(addresses.items[0], '@') + 1);
     }
     mq_strings_clear(&addresses);
-    /* A malformed From of somebody else's domain is no error: that mail is not ours to sign. */
+    /* A malformed From of another domain is not an error: that mail is not ours to sign. */
     return status == MQ_MESSAGE && !mentions_domain(dkim, from) ? MQ_OK : status;
 }
 
@@ -224,7 +224,7 @@ struct common {
     int64_t now_s;
 };
 
-/* Appends "tag=value;" behind a space, on a new line if it does not fit. */
+/* Appends "tag=value;" after a space, on a new line if it does not fit. */
 static void put_tag(struct mq_buffer *out, size_t *column, const char *tag, const char *value)
 {
     size_t len = strlen(tag) + strlen(value) + 2;
@@ -233,7 +233,7 @@ static void put_tag(struct mq_buffer *out, size_t *column, const char *tag, cons
     *column = (folds ? 0 : *column) + 1 + len;
 }
 
-/* Appends the tag h=, folded behind colons. */
+/* Appends the tag h=, folded after colons. */
 static void put_names(struct mq_buffer *out, size_t *column, struct mq_str names)
 {
     mq_buffer_cstr(out, "\r\n h=");

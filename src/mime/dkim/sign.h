@@ -23,7 +23,7 @@ void mq_dkim_free(struct mq_dkim *dkim); /* NULL is allowed */
  * "dkim", names the file and the cure. A file is refused if it cannot be read, is not a regular
  * file, belongs to a user other than root and ours, can be written by others than its owner or read
  * by all (0600 or 0640 are right), has no such key, or needs a passphrase. Also refused: a selector
- * or domain that is no name, a selector that the domain has already, and any key if this build
+ * or domain that is not a name, a selector that the domain has already, and any key if this build
  * cannot sign. */
 enum mq_status mq_dkim_add(struct mq_dkim *dkim, const char *domain, const char *selector,
                            const char *key_file, struct mq_error *err);

@@ -17,7 +17,7 @@
 
 #define MARK_MAX       256 /* octets of a mark that mark_length() finds */
 #define ATTRIBUTES_MAX 1000
-#define LINK_TEXT_MAX  2048 /* octets; of a link's text, only so many are compared with its URL */
+#define LINK_TEXT_MAX  2048 /* octets; only this much of a link's text is compared with its URL */
 #define NUMBER_MAX     99999999
 
 enum role {
@@ -37,7 +37,7 @@ enum role {
 
 static const struct kind {
     enum role role;
-    unsigned breaks; /* line ends before and behind; 2 make an empty line */
+    unsigned breaks; /* line ends before and after; 2 make an empty line */
     const char *names;
 } kinds[] = {
     {SKIPPED, 0, " script style svg template title "},
@@ -188,7 +188,7 @@ static void open_link(struct reader *reader, const xmlNode *node)
         "#", "javascript:", "vbscript:", "data:", "cid:", "about:"};
     struct mq_str text = mq_str_trim(attribute(node, "href"));
     close_link(reader);          /* a link in a link ends the outer one, as in browsers */
-    if (cut(&text, "mailto:")) { /* the query of the URI is left out */
+    if (cut(&text, "mailto:")) { /* the URI's query is omitted */
         const char *end = text.len > 0 ? memchr(text.data, '?', text.len) : NULL;
         text.len = end != NULL ? (size_t)(end - text.data) : text.len;
     }

@@ -122,7 +122,7 @@ static bool is_control(uint32_t c)
 /* Takes a character off text. */
 static struct mq_str take(struct mq_str *text, uint32_t *c)
 {
-    *c = 0; /* invalid UTF-8 is left out, as controls are */
+    *c = 0; /* omits invalid UTF-8, as it does controls */
     size_t len = mq_utf8_next(*text, c);
     struct mq_str character = {text->data, len > 0 ? len : 1};
     *text = mq_str_skip(*text, character.len);

@@ -25,12 +25,12 @@ void mq_text_writer_init(struct mq_text_writer *writer, struct mq_buffer *out);
  * missing anywhere. */
 void mq_text_writer_finish(struct mq_text_writer *writer);
 
-/* Adds UTF-8 text. White space is collapsed, controls are left out. */
+/* Adds UTF-8 text. Collapses white space, and omits controls. */
 void mq_text_put(struct mq_text_writer *writer, struct mq_str text);
 /* Adds preformatted UTF-8 text, with its white space and line ends. */
 void mq_text_put_lines(struct mq_text_writer *writer, struct mq_str text);
 
-/* Puts at least so many line ends (0 to 2) before the next text. */
+/* Puts at least this many line ends (0 to 2) before the next text. */
 void mq_text_break(struct mq_text_writer *writer, unsigned lines);
 /* Puts one more line end before the next text, up to an empty line. */
 void mq_text_newline(struct mq_text_writer *writer);

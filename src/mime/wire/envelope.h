@@ -22,7 +22,7 @@ void mq_envelope_clear(struct mq_envelope *envelope);
  * then of Sender, then of From. NULL: none of them has one. */
 enum mq_status mq_envelope_sender(struct mq_str raw, char **from, struct mq_error *err);
 /* Replaces the contents of `recipients` by the addresses of Resent-To, Resent-Cc and Resent-Bcc if
- * the message has one of these fields, else of To, Cc and Bcc; each once. */
+ * the message has one of these fields, or else of To, Cc and Bcc; each once. */
 enum mq_status mq_envelope_recipients(struct mq_str raw, struct mq_strings *recipients,
                                       struct mq_error *err);
 

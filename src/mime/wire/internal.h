@@ -12,8 +12,8 @@ struct mq_repair_line {
     struct mq_buffer *out;
     size_t column;         /* length of the line so far */
     struct mq_str charset; /* of bytes over 127, for encoded words */
-    size_t room;           /* octets to keep free behind the next token, on its line */
-    bool begun;            /* something was written behind the field's name */
+    size_t room;           /* octets to keep free after the next token, on its line */
+    bool begun;            /* something was written after the field's name */
     bool changed;          /* something was encoded, not only copied */
 };
 
@@ -36,7 +36,7 @@ void mq_repair_text(struct mq_repair_line *line, struct mq_str text);
 /* ---- repair_field.c ---- */
 
 /* Returns the charset for header bytes that are not UTF-8: that of the Content-Type among the
- * fields, if encoded words can have it, else windows-1252. May point into `scratch`. */
+ * fields, if encoded words can have it, or else windows-1252. May point into `scratch`. */
 struct mq_str mq_repair_charset(struct mq_str head, struct mq_buffer *scratch);
 /* Appends all fields of a header section (wire form, without the empty line), with bytes over 127
  * encoded. */
@@ -48,8 +48,8 @@ void mq_repair_fields(struct mq_buffer *out, struct mq_str head, struct mq_str c
  * value cannot be read or rewritten; a part of it may be written then. */
 bool mq_repair_addresses(struct mq_repair_line *line, struct mq_str value);
 bool mq_repair_params(struct mq_repair_line *line, struct mq_str value);
-/* Writes a list of phrases, or of addresses that cannot be read. Encodes what has bytes over 127 so
- * that it is no address afterwards, and copies the rest. */
+/* Writes a list of phrases, or of addresses that cannot be read. Encodes entries with bytes over
+ * 127, which are not addresses afterwards, and copies the rest. */
 void mq_repair_list(struct mq_repair_line *line, struct mq_str value);
 
 /* Appends a phrase's word or a parameter's value without quotes. */
@@ -80,7 +80,7 @@ void mq_repair_break(struct mq_buffer *out, struct mq_str text);
 /* ---- repair_body.c ---- */
 
 /* Appends a message with its fields repaired and its long lines encoded or broken. With `seven`,
- * appends a form without bytes over 127 behind its header section instead. Returns NULL, or why
+ * appends a form without bytes over 127 after its header section instead. Returns NULL, or why
  * this cannot be done. */
 const char *mq_repair_entity(struct mq_buffer *out, struct mq_str wire, bool seven);
 

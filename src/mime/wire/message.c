@@ -63,10 +63,10 @@ static void put_line(struct work *work, struct mq_str line)
 {
     if (line.len > MQ_LINE_MAX) {
         work->long_lines = true;
-        note(work, "it has more than 998 octets, and a DKIM-Signature forbids to change it; break "
+        note(work, "it has more than 998 octets, and its DKIM-Signature forbids changing it; break "
                    "it or encode it (quoted-printable or base64) before signing");
     }
-    /* Most lines already have CRLF behind them in the input: copy it with the line. */
+    /* Most lines already have CRLF after them in the input: copy it with the line. */
     size_t behind = (size_t)(work->rest.data - line.data) - line.len;
     if (behind == 2 && memcmp(line.data + line.len, "\r\n", 2) == 0) {
         line.len += 2;
@@ -190,8 +190,8 @@ static enum mq_status put_field(struct work *work, const struct mq_message_field
         }
         bool line_raw = !work->ascii && !mq_str_ascii(line);
         if (line_raw && !mq_utf8_valid(line)) {
-            note(work, "a header has bytes that are not UTF-8, and a DKIM-Signature forbids to "
-                       "change it; encode it (RFC 2047) before signing");
+            note(work, "a header has bytes that are not UTF-8, and its DKIM-Signature forbids "
+                       "changing it; encode it (RFC 2047) before signing");
         }
         *raw = *raw || line_raw;
         *is_long = *is_long || line.len > MQ_LINE_MAX;
@@ -267,7 +267,7 @@ static void take_body(struct work *work)
         bool ended;
         struct mq_str line = take_line(work, &ended);
         work->body_8bit = work->body_8bit || (!work->ascii && !mq_str_ascii(line));
-        /* A lone CR becomes a line end too: some receivers treat it as one, and a dot behind it
+        /* A lone CR becomes a line end too: some receivers treat it as one, and a dot after it
          * would then end the message. */
         for (size_t n; (n = mq_str_find(line, '\r')) < line.len;) {
             put_line(work, mq_str_cut(&line, n));
@@ -304,8 +304,8 @@ enum mq_status mq_message_check_size(size_t size, size_t max, struct mq_error *e
 {
     if (max > 0 && size > max) {
         return mq_error_set(err, MQ_MESSAGE, "message",
-                            "message: it has %zu bytes, allowed are %zu; make it smaller or raise "
-                            "the limit",
+                            "message: it has %zu bytes, at most %zu are allowed; make it smaller "
+                            "or raise the limit",
                             size, max);
     }
     return MQ_OK;

@@ -31,7 +31,7 @@ struct mq_message_info {
 
 /* Appends the wire form of a message to `out` (initialised, empty). The message may have any line
  * ends: CRLF, LF, both, or CR throughout. The result has CRLF, no Bcc and Resent-Bcc, one
- * Message-ID and one Date (the first of each, or those of `options`), an empty line behind the
+ * Message-ID and one Date (the first of each, or those of `options`), an empty line after the
  * header section, and CRLF at the end. A lone CR in the body becomes CRLF.
  *
  * MQ_MESSAGE, field "message", mostly with the number of the line, for: a NUL; a CR without LF in
@@ -43,8 +43,8 @@ struct mq_message_info {
  * Lines over 998 octets and header bytes that are not UTF-8 stay, and the flags report them. No
  * relay takes such a message, so callers use mq_repair_accept() (repair.h), which calls this
  * function and repairs them. In a message with a DKIM-Signature they are errors. So are mixed line
- * ends there, and adding or removing a field that the signature covers. LF or CR throughout is no
- * error, because lines are signed with CRLF (RFC 6376, 5.3), nor is a missing last line end
+ * ends there, and adding or removing a field that the signature covers. LF or CR throughout is not
+ * an error, because lines are signed with CRLF (RFC 6376, 5.3), nor is a missing last line end
  * (3.4.3). */
 enum mq_status mq_message_normalize(struct mq_str raw, const struct mq_message_options *options,
                                     struct mq_buffer *out, struct mq_message_info *info,

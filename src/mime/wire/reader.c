@@ -97,7 +97,7 @@ struct mq_str mq_message_id(struct mq_str message)
 
 #define BLOCK 64 /* bytes checked at a time: a loop of known length becomes vector instructions */
 
-/* Whether a byte is a NUL, a LF without a CR before it, or another byte than LF behind a CR. */
+/* Whether a byte is a NUL, a LF without a CR before it, or another byte than LF after a CR. */
 static unsigned char fault_at(const unsigned char *byte)
 {
     return (unsigned char)((byte[0] == '\0') | ((byte[0] == '\n') ^ (byte[-1] == '\r')));

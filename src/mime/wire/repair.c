@@ -35,7 +35,7 @@ static enum mq_status repair(struct mq_buffer *out, size_t max_size, struct mq_m
 enum mq_status mq_repair_7bit(struct mq_str wire, struct mq_buffer *out, struct mq_error *err)
 {
     struct mq_str value;
-    const char *why = "a DKIM-Signature forbids to change it";
+    const char *why = "its DKIM-Signature forbids changing it";
     if (!mq_message_header(wire, "DKIM-Signature", &value)) {
         mq_buffer_reserve(out, wire.len + wire.len / 2 + 256);
         why = mq_repair_entity(out, wire, true);

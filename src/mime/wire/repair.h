@@ -15,7 +15,7 @@
  * - Bytes over 127 in the message's own headers, not in those of its parts, are encoded:
  *   unstructured fields, and names and comments of address fields, as encoded words (RFC 2047),
  *   parameters by RFC 2231, domains as A-labels. The charset is utf-8; for a field that is not
- *   UTF-8, that of the Content-Type, else windows-1252. In an address field that cannot be read,
+ *   UTF-8, that of the Content-Type, or else windows-1252. In an address field that cannot be read,
  *   what is between the commas is encoded as text. Local parts, ids, dates, trace fields and URIs
  *   stay as they are if they are UTF-8 (SMTPUTF8).
  * - Header lines over 998 octets are folded, at white space if they have any.

@@ -184,7 +184,7 @@ static void put_leaf(struct walk *walk, const struct entity *entity)
     }
 }
 
-/* ---- what has to change ---- */
+/* ---- which parts must change ---- */
 
 static bool needs_change(const struct walk *walk, struct mq_str text)
 {
@@ -368,7 +368,7 @@ static void put_entity(struct walk *walk, struct entity *entity)
 {
     static const struct mq_repair_head nothing = {0};
     struct mq_buffer head = {0}, charset = {0};
-    /* Encodes bytes over 127: with `seven` in headers of parts, else in the message's headers. */
+    /* Encodes bytes over 127: with `seven` in parts' headers, otherwise in the message's. */
     if (walk->seven == (walk->depth > 0) && !mq_str_ascii(entity->head)) {
         mq_repair_fields(&head, entity->head, mq_repair_charset(entity->head, &charset));
         walk->out->failed = walk->out->failed || head.failed || charset.failed;

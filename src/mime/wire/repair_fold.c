@@ -46,7 +46,7 @@ static size_t fold_place(struct mq_str line, size_t kept, size_t max)
 }
 
 /* Returns where to break a line without white space, so that the added space does the least harm:
- * behind an address or id in angle brackets, else behind a comma or semicolon, else anywhere. */
+ * after an address or id in angle brackets, or after a comma or semicolon, or anywhere. */
 static size_t break_place(struct mq_str line, size_t kept, size_t max)
 {
     for (size_t n = max; n > kept && n > 1; n--) {
@@ -62,8 +62,8 @@ static size_t break_place(struct mq_str line, size_t kept, size_t max)
     return mq_utf8_cut(line, max);
 }
 
-/* Whether the word behind the space that the text begins with is too long for a line. Such a word
- * begins directly behind the field's name, because some readers treat a fold there as part of the
+/* Whether the word after the space that the text begins with is too long for a line. Such a word
+ * begins directly after the field's name, because some readers treat a fold there as part of the
  * value. */
 static bool is_unfoldable(struct mq_str text)
 {
@@ -141,7 +141,7 @@ static size_t name_length(struct mq_str line)
 
 void mq_repair_fold(struct mq_buffer *out, struct mq_str head, const struct mq_repair_head *change)
 {
-    bool drops = false; /* the current field is left out */
+    bool drops = false; /* the current field is omitted */
     bool in_id = false;
     bool met_id = false;
     bool has_encoding = false;

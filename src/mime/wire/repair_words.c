@@ -59,7 +59,7 @@ static void put(struct mq_repair_line *line, struct mq_str text)
 }
 
 /* Writes the spaces before a token of `len` octets. Folds first if the token would not fit, but not
- * directly behind the field's name. */
+ * directly after the field's name. */
 static void put_blanks(struct mq_repair_line *line, struct mq_str blanks, size_t len)
 {
     blanks.len = blanks.len > BLANKS_MAX ? 1 : blanks.len;
@@ -110,7 +110,7 @@ static struct piece take_piece(struct mq_str *text)
 }
 
 /* Extends a run of words that are to be encoded. Readers drop the white space between encoded
- * words, so the run includes the spaces between its words, and before an encoded word behind it. */
+ * words, so the run includes the spaces between its words, and before an encoded word after it. */
 static void extend(struct mq_str *run, struct mq_str *text)
 {
     for (;;) {

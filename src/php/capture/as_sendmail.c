@@ -1,6 +1,6 @@
 /* Does for a captured mail what sendmail -t -i would do: reads its options, adds this host's domain
  * to local users, adds a From, and finds the sender. */
-#include "php/capture/captured.h"
+#include "php/capture/internal.h"
 
 #include <pwd.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "zend_exceptions.h"
 
-#include "php/capture/captured.h"
+#include "php/capture/internal.h"
 #include "php/class/classes.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"

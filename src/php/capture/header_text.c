@@ -1,5 +1,5 @@
 /* Makes from the arguments of mail() the message that PHP would write to sendmail_path. */
-#include "php/capture/captured.h"
+#include "php/capture/internal.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Captures mb_send_mail(): converts the subject and the text with mbstring's public functions, as
  * mb_language() and the internal encoding say. Then the mail is enqueued like that of mail(). We
  * cannot call mbstring's own mb_send_mail(), because it sends at once. */
-#include "php/capture/captured.h"
+#include "php/capture/internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -24,7 +24,7 @@ bool mq_php_ok(enum mq_status status, const struct mq_error *err);
  * The extension's own exceptions give "message", or "450 message" if they have a reply's code. */
 void mq_php_exception_text(char *out, size_t size);
 
-/* The pending exception's code if it can be an SMTP reply's (400 … 599), else 0. */
+/* The pending exception's code if it can be an SMTP reply's (400 … 599), or 0. */
 int mq_php_exception_code(void);
 
 /* Whether exit() or the end of a fiber is pending, which PHP code cannot catch. */

@@ -8,7 +8,7 @@
 
 #include "core/json.h"
 #include "php/class/classes.h"
-#include "php/class/values.h"
+#include "php/class/conversion.h"
 #include "queue/job.h"
 #include "stubs/mailqueue_methods.h"
 

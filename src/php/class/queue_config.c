@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "db/sqlite/sqlite.h"
+#include "php/class/conversion.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
-#include "php/class/values.h"
 #include "php/paths.h"
 #include "php/pdo/driver.h"
 #include "php/pdo/server_about.h"

@@ -9,11 +9,11 @@
 
 #include "db/server_dsn.h"
 #include "php/class/classes.h"
+#include "php/class/conversion.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
 #include "php/class/queue_options.h"
 #include "php/class/value_objects.h"
-#include "php/class/values.h"
 #include "php/pdo/method.h"
 #include "php/pdo/server.h"
 #include "php_mailqueue.h"

@@ -5,9 +5,9 @@
 
 #include "core/clock.h"
 #include "mime/wire/envelope.h"
+#include "php/class/conversion.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
-#include "php/class/values.h"
 #include "php/message/given_message.h"
 #include "php/message/holder.h"
 #include "php/message/mail.h"

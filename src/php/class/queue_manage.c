@@ -4,11 +4,11 @@
 #include "zend_enum.h"
 
 #include "php/class/classes.h"
+#include "php/class/conversion.h"
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"
 #include "php/class/queue_object.h"
 #include "php/class/value_objects.h"
-#include "php/class/values.h"
 #include "php/message/holder.h"
 #include "queue/job.h"
 #include "queue/manage.h"

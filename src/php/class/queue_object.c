@@ -121,7 +121,7 @@ static enum mq_status open_file(const struct mq_php_queue *self, bool worker, st
 
 /* For a file, a worker always opens its own connection: PHP code that uses the application's
  * connection during the run must not end the worker's transactions. For a server, the worker uses
- * the application's PDO, because nothing says how to open another. */
+ * the application's PDO, because the queue does not know how to open another. */
 static enum mq_status open_db(struct mq_php_queue *self, bool worker, struct mq_db **out,
                               struct mq_error *err)
 {

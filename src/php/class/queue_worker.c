@@ -14,11 +14,11 @@
 #include "core/process_id.h"
 #include "mime/dkim/sign.h"
 #include "php/class/classes.h"
+#include "php/class/conversion.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
 #include "php/class/queue_options.h"
 #include "php/class/value_objects.h"
-#include "php/class/values.h"
 #include "php/guard.h"
 #include "php/ini.h"
 #include "php/paths.h"
@@ -104,7 +104,7 @@ static bool check_arguments(struct run *run)
     return true;
 }
 
-static bool check_place(const struct mq_php_queue *self)
+static bool check_may_run(const struct mq_php_queue *self)
 {
     if (strcmp(sapi_module.name, "cli") != 0) {
         zend_throw_exception_ex(mq_ce_exception, 0,
@@ -142,13 +142,13 @@ static bool is_allowed(const char *path)
 
 /* Checks the path that a DSN names on this host against open_basedir. As in mail(), open_basedir
  * does not apply to sendmail_path of php.ini, which the administrator has chosen. */
-static enum mq_status check_place_of(const struct mq_dsn *dsn, struct mq_error *err)
+static enum mq_status check_path_of(const struct mq_dsn *dsn, struct mq_error *err)
 {
-    const char *place = mq_dsn_place(dsn);
-    if (place && !is_allowed(place)) {
+    const char *path = mq_dsn_local_path(dsn);
+    if (path && !is_allowed(path)) {
         return mq_error_set(err, MQ_CONFIG, "transport",
                             "transport: open_basedir does not allow %s; name one that it allows",
-                            place);
+                            path);
     }
     return MQ_OK;
 }
@@ -179,7 +179,7 @@ static enum mq_status open_dsn(struct run *run, struct mq_str text, struct mq_er
         transport_options(run->number[ARG_CONNECTIONS], *mq_queue_clock(run->queue));
     struct mq_dsn dsn = {0};
     MQ_TRY(mq_dsn_parse(text, &dsn, err));
-    enum mq_status status = check_place_of(&dsn, err);
+    enum mq_status status = check_path_of(&dsn, err);
     if (status == MQ_OK) {
         run->final_timeout_ms = dsn.final_timeout_ms;
         status = mq_transport_open(&dsn, &options, &run->transport, err);
@@ -322,7 +322,7 @@ static void run_worker(zval *object, struct run *run, zval *return_value)
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
     struct mq_report report = {0};
     struct mq_error err;
-    if (!check_place(self) || !check_arguments(run) || mq_php_queue_opened(object) == NULL) {
+    if (!check_may_run(self) || !check_arguments(run) || mq_php_queue_opened(object) == NULL) {
         return;
     }
     run->php.pid = mq_process_id();
@@ -389,7 +389,7 @@ static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, cha
     struct mq_transport *transport = NULL;
     struct mq_dsn dsn;
     MQ_TRY(mq_dsn_parse(text, &dsn, err));
-    enum mq_status status = check_place_of(&dsn, err);
+    enum mq_status status = check_path_of(&dsn, err);
     if (status == MQ_OK) { /* before the transport takes over the DSN's texts */
         *final_timeout_ms = dsn.final_timeout_ms;
         *redacted = mq_dsn_redacted(&dsn);

@@ -2,8 +2,8 @@
 #include "php/class/value_objects.h"
 
 #include "php/class/classes.h"
+#include "php/class/conversion.h"
 #include "php/class/exceptions.h"
-#include "php/class/values.h"
 #include "queue/manage.h"
 #include "stubs/mailqueue_methods.h"
 #include "worker/worker.h"

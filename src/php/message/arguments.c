@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "php/class/values.h"
+#include "php/class/conversion.h"
 #include "php/message/given_message.h"
 
 static void release_string(zend_string *s)
@@ -40,28 +40,28 @@ enum mq_status mq_php_arguments_recipients(struct mq_php_arguments *args, const 
 
 /* ---- dsn ---- */
 
-static enum mq_status add_when(struct mq_php_path place, const zval *value, struct mq_error *err)
+static enum mq_status add_when(struct mq_php_path path, const zval *value, struct mq_error *err)
 {
-    struct mq_notify *notify = place.target;
+    struct mq_notify *notify = path.target;
     struct mq_str when;
-    place.target = &when;
-    MQ_TRY(mq_php_read_text(place, value, err));
+    path.target = &when;
+    MQ_TRY(mq_php_read_text(path, value, err));
     return mq_notify_add_when(notify, when, err);
 }
 
-static enum mq_status read_dsn(struct mq_php_path place, HashTable *dsn, struct mq_error *err)
+static enum mq_status read_dsn(struct mq_php_path path, HashTable *dsn, struct mq_error *err)
 {
     static const char *const keys[] = {"notify", "ret", "envid"};
-    struct mq_notify *notify = place.target;
+    struct mq_notify *notify = path.target;
     struct mq_str ret = {0}, envid = {0};
     const zval *when = mq_php_fields_find(dsn, "notify");
     MQ_TRY(mq_php_check_keys("dsn", dsn, keys, 3, err));
-    MQ_TRY(mq_php_read_member(place, dsn, "ret", &ret, err));
-    MQ_TRY(mq_php_read_member(place, dsn, "envid", &envid, err));
+    MQ_TRY(mq_php_read_member(path, dsn, "ret", &ret, err));
+    MQ_TRY(mq_php_read_member(path, dsn, "envid", &envid, err));
     MQ_TRY(ret.data ? mq_notify_set_ret(notify, ret, err) : MQ_OK);
     MQ_TRY(envid.data ? mq_notify_set_envid(notify, envid, err) : MQ_OK);
-    place.field = "dsn[notify]";
-    return when ? mq_php_read_one_or_each(place, when, add_when, err) : MQ_OK;
+    path.field = "dsn[notify]";
+    return when ? mq_php_read_one_or_each(path, when, add_when, err) : MQ_OK;
 }
 
 enum mq_status mq_php_arguments_dsn(struct mq_php_arguments *args, const zval *value,
@@ -71,10 +71,10 @@ enum mq_status mq_php_arguments_dsn(struct mq_php_arguments *args, const zval *v
     if (Z_TYPE_P(value) != IS_ARRAY) {
         return mq_php_wrong_type("dsn", "an array or null", value, err);
     }
-    struct mq_php_path place = {&fields, "dsn", &args->notify, NULL};
+    struct mq_php_path path = {&fields, "dsn", &args->notify, NULL};
     enum mq_status status = mq_php_plain(value, &fields.given);
     if (status == MQ_OK) {
-        status = read_dsn(place, Z_ARRVAL(fields.given), err);
+        status = read_dsn(path, Z_ARRVAL(fields.given), err);
     }
     mq_php_array_clear(&fields);
     return status;

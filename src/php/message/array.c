@@ -7,75 +7,75 @@
 
 #include <unistd.h>
 
-#include "php/class/values.h"
+#include "php/class/conversion.h"
 
 /* ---- addresses ---- */
 
 static const char *const entry_keys[] = {"address", "name"};
 
 /* Reads an entry ['address' => …, 'name' => …]. */
-static enum mq_status read_entry(struct mq_php_path place, HashTable *entry,
+static enum mq_status read_entry(struct mq_php_path path, HashTable *entry,
                                  struct mq_compose_address *item, struct mq_error *err)
 {
     item->name = MQ_STR("");
-    MQ_TRY(mq_php_check_keys(place.field, entry, entry_keys, 2, err));
-    MQ_TRY(mq_php_read_member(place, entry, "address", &item->address, err));
+    MQ_TRY(mq_php_check_keys(path.field, entry, entry_keys, 2, err));
+    MQ_TRY(mq_php_read_member(path, entry, "address", &item->address, err));
     if (item->address.data == NULL) {
-        return mq_error_set(err, MQ_MESSAGE, place.field,
+        return mq_error_set(err, MQ_MESSAGE, path.field,
                             "%s: the address is missing; write ['address' => 'a@example.org', "
                             "'name' => 'Name']",
-                            place.field);
+                            path.field);
     }
-    return mq_php_read_member(place, entry, "name", &item->name, err);
+    return mq_php_read_member(path, entry, "name", &item->name, err);
 }
 
-static enum mq_status read_item(struct mq_php_path place, const zval *value, struct mq_error *err)
+static enum mq_status read_item(struct mq_php_path path, const zval *value, struct mq_error *err)
 {
-    struct mq_compose_addresses *list = place.target;
+    struct mq_compose_addresses *list = path.target;
     /* read_addresses() allocated the list, with room for all. */
     struct mq_compose_address *item = (struct mq_compose_address *)list->items + list->count++;
-    item->field = place.field;
-    if (place.key) { /* name not NULL, even if empty: the address is one plain addr-spec */
-        item->address = mq_php_view(place.key);
+    item->field = path.field;
+    if (path.key) { /* name not NULL, even if empty: the address is one plain addr-spec */
+        item->address = mq_php_view(path.key);
         item->name = MQ_STR("");
-        place.target = &item->name;
-        return Z_TYPE_P(value) == IS_NULL ? MQ_OK : mq_php_read_text(place, value, err);
+        path.target = &item->name;
+        return Z_TYPE_P(value) == IS_NULL ? MQ_OK : mq_php_read_text(path, value, err);
     }
     if (Z_TYPE_P(value) == IS_ARRAY) {
-        return read_entry(place, Z_ARRVAL_P(value), item, err);
+        return read_entry(path, Z_ARRVAL_P(value), item, err);
     }
     if (Z_TYPE_P(value) != IS_STRING) {
-        return mq_php_wrong_type(place.field, "a string or an array of address and name", value,
+        return mq_php_wrong_type(path.field, "a string or an array of address and name", value,
                                  err);
     }
     item->address = mq_php_view(Z_STR_P(value));
     return MQ_OK;
 }
 
-static enum mq_status read_addresses(struct mq_php_path place, const zval *value,
+static enum mq_status read_addresses(struct mq_php_path path, const zval *value,
                                      struct mq_error *err)
 {
-    struct mq_compose_addresses *out = place.target;
+    struct mq_compose_addresses *out = path.target;
     HashTable *list = Z_TYPE_P(value) == IS_ARRAY ? Z_ARRVAL_P(value) : NULL;
     bool entry = list && zend_hash_str_exists(list, ZEND_STRL("address"));
     size_t n = list && !entry ? zend_hash_num_elements(list) : 1;
     if (list == NULL && Z_TYPE_P(value) != IS_STRING) {
-        return mq_php_wrong_type(place.field, "a string or an array", value, err);
+        return mq_php_wrong_type(path.field, "a string or an array", value, err);
     }
     if (n > MQ_PHP_RECIPIENTS_MAX) {
-        return mq_error_set(err, MQ_MESSAGE, place.field, "%s: %zu addresses; give at most %d",
-                            place.field, n, MQ_PHP_RECIPIENTS_MAX);
+        return mq_error_set(err, MQ_MESSAGE, path.field, "%s: %zu addresses; give at most %d",
+                            path.field, n, MQ_PHP_RECIPIENTS_MAX);
     }
-    out->items = mq_php_fields_alloc(place.fields, n, sizeof *out->items);
-    return entry ? read_item(place, value, err)
-                 : mq_php_read_one_or_each(place, value, read_item, err);
+    out->items = mq_php_fields_alloc(path.fields, n, sizeof *out->items);
+    return entry ? read_item(path, value, err)
+                 : mq_php_read_one_or_each(path, value, read_item, err);
 }
 
 /* ---- other fields ---- */
 
-static enum mq_status add_header(struct mq_php_path place, const zval *value, struct mq_error *err)
+static enum mq_status add_header(struct mq_php_path path, const zval *value, struct mq_error *err)
 {
-    struct mq_php_fields *fields = place.fields;
+    struct mq_php_fields *fields = path.fields;
     size_t count = fields->compose.header_count;
     if (Z_TYPE_P(value) == IS_NULL) {
         return MQ_OK;
@@ -83,44 +83,43 @@ static enum mq_status add_header(struct mq_php_path place, const zval *value, st
     fields->headers = mq_php_fields_grow(fields, fields->headers, count, sizeof *fields->headers);
     struct mq_compose_header *header = &fields->headers[count];
     fields->compose.header_count = count + 1;
-    header->name = mq_php_view(place.key);
+    header->name = mq_php_view(path.key);
     if (Z_TYPE_P(value) == IS_LONG) { /* such as 'X-Priority' => 1 */
         header->value = mq_php_fields_keep(fields, zend_long_to_str(Z_LVAL_P(value)));
         return MQ_OK;
     }
-    place.target = &header->value;
-    return mq_php_read_text(place, value, err);
+    path.target = &header->value;
+    return mq_php_read_text(path, value, err);
 }
 
-static enum mq_status add_headers(struct mq_php_path place, const zval *value, struct mq_error *err)
+static enum mq_status add_headers(struct mq_php_path path, const zval *value, struct mq_error *err)
 {
-    if (place.key == NULL) {
-        return mq_error_set(err, MQ_MESSAGE, place.field,
+    if (path.key == NULL) {
+        return mq_error_set(err, MQ_MESSAGE, path.field,
                             "%s: its key is not a name; write 'headers' => ['X-Name' => 'value']",
-                            place.field);
+                            path.field);
     }
     zval *item;
     if (Z_TYPE_P(value) != IS_ARRAY) {
-        return add_header(place, value, err);
+        return add_header(path, value, err);
     }
     ZEND_HASH_FOREACH_VAL (Z_ARRVAL_P(value), item) {
-        MQ_TRY(add_header(place, item, err));
+        MQ_TRY(add_header(path, item, err));
     }
     ZEND_HASH_FOREACH_END();
     return MQ_OK;
 }
 
-static enum mq_status read_headers(struct mq_php_path place, const zval *value,
-                                   struct mq_error *err)
+static enum mq_status read_headers(struct mq_php_path path, const zval *value, struct mq_error *err)
 {
     return Z_TYPE_P(value) == IS_ARRAY
-               ? mq_php_read_each(place, value, add_headers, err)
+               ? mq_php_read_each(path, value, add_headers, err)
                : mq_php_wrong_type("headers", "an array keyed by names", value, err);
 }
 
-static enum mq_status read_date(struct mq_php_path place, const zval *value, struct mq_error *err)
+static enum mq_status read_date(struct mq_php_path path, const zval *value, struct mq_error *err)
 {
-    struct mq_php_fields *fields = place.fields;
+    struct mq_php_fields *fields = path.fields;
     zval date;
     ZVAL_COPY_VALUE(&date, value);
     enum mq_status status =
@@ -130,12 +129,12 @@ static enum mq_status read_date(struct mq_php_path place, const zval *value, str
 }
 
 /* Reads the Message-ID and adds the angle brackets, which the job stores too. */
-static enum mq_status read_message_id(struct mq_php_path place, const zval *value,
+static enum mq_status read_message_id(struct mq_php_path path, const zval *value,
                                       struct mq_error *err)
 {
     struct mq_str id;
-    place.target = &id;
-    MQ_TRY(mq_php_read_text(place, value, err));
+    path.target = &id;
+    MQ_TRY(mq_php_read_text(path, value, err));
     for (size_t i = 0; i < id.len; i++) {
         unsigned char c = (unsigned char)id.data[i];
         if (c <= ' ' || c >= 0x7F) {
@@ -147,26 +146,26 @@ static enum mq_status read_message_id(struct mq_php_path place, const zval *valu
     }
     bool bare = id.len == 0 || id.data[0] != '<';
     zend_string *with_brackets = strpprintf(0, bare ? "<%s>" : "%s", id.data);
-    mq_php_fields_keep(place.fields, with_brackets);
-    place.fields->message_id = with_brackets;
+    mq_php_fields_keep(path.fields, with_brackets);
+    path.fields->message_id = with_brackets;
     return MQ_OK;
 }
 
-static enum mq_status add_uri(struct mq_php_path place, const zval *value, struct mq_error *err)
+static enum mq_status add_uri(struct mq_php_path path, const zval *value, struct mq_error *err)
 {
-    struct mq_php_fields *fields = place.fields;
+    struct mq_php_fields *fields = path.fields;
     size_t count = fields->compose.unsubscribe_count;
     fields->unsubscribe =
         mq_php_fields_grow(fields, fields->unsubscribe, count, sizeof *fields->unsubscribe);
     fields->compose.unsubscribe_count = count + 1;
-    place.target = &fields->unsubscribe[count];
-    return mq_php_read_text(place, value, err);
+    path.target = &fields->unsubscribe[count];
+    return mq_php_read_text(path, value, err);
 }
 
-static enum mq_status read_unsubscribe(struct mq_php_path place, const zval *value,
+static enum mq_status read_unsubscribe(struct mq_php_path path, const zval *value,
                                        struct mq_error *err)
 {
-    return mq_php_read_one_or_each(place, value, add_uri, err);
+    return mq_php_read_one_or_each(path, value, add_uri, err);
 }
 
 /* ---- all fields ---- */
@@ -232,8 +231,8 @@ enum mq_status mq_php_array_read(const zval *message, struct mq_php_fields *fiel
     }
     for (size_t i = 0; i < FIELD_COUNT && status == MQ_OK; i++) {
         const zval *value = mq_php_fields_find(Z_ARRVAL(fields->given), names[i]);
-        struct mq_php_path place = {fields, names[i], (char *)fields + readers[i].target, NULL};
-        status = value ? readers[i].read(place, value, err) : MQ_OK;
+        struct mq_php_path path = {fields, names[i], (char *)fields + readers[i].target, NULL};
+        status = value ? readers[i].read(path, value, err) : MQ_OK;
     }
     fields->compose.headers = fields->headers;
     fields->compose.parts = fields->parts;

@@ -24,9 +24,9 @@ enum { ENTRY_KEYS = 6 };
 
 /* Below, `target` of each mq_php_path is the part that is being read. */
 
-static enum mq_status bad(struct mq_php_path place, const char *what, struct mq_error *err)
+static enum mq_status bad(struct mq_php_path path, const char *what, struct mq_error *err)
 {
-    return mq_error_set(err, MQ_MESSAGE, place.field, "%s: %s", place.field, what);
+    return mq_error_set(err, MQ_MESSAGE, path.field, "%s: %s", path.field, what);
 }
 
 static void default_name(struct mq_compose_part *part, struct mq_str path)
@@ -39,29 +39,29 @@ static void default_name(struct mq_compose_part *part, struct mq_str path)
 
 /* ---- where the content comes from ---- */
 
-static enum mq_status from_path(struct mq_php_path place, struct mq_str path, struct mq_error *err)
+static enum mq_status from_file(struct mq_php_path path, struct mq_str file, struct mq_error *err)
 {
-    struct mq_compose_part *part = place.target;
+    struct mq_compose_part *part = path.target;
     enum mq_status status =
-        mq_php_local_file_open(path, part->field, &part->fd, &part->data.len, err);
+        mq_php_local_file_open(file, part->field, &part->fd, &part->data.len, err);
     if (status == MQ_OK) {
-        default_name(part, path);
+        default_name(part, file);
     }
     return status;
 }
 
 /* Reads the file of an SplFileInfo. (The text of an SplFileObject would be its next line.) */
-static enum mq_status from_file_object(struct mq_php_path place, const zval *object,
+static enum mq_status from_file_object(struct mq_php_path path, const zval *object,
                                        struct mq_error *err)
 {
-    zval path;
-    zend_call_method_with_0_params(Z_OBJ_P(object), Z_OBJCE_P(object), NULL, "getpathname", &path);
+    zval name;
+    zend_call_method_with_0_params(Z_OBJ_P(object), Z_OBJCE_P(object), NULL, "getpathname", &name);
     if (EG(exception)) {
         return MQ_THROWN;
     }
-    zend_string *text = zval_try_get_string(&path);
-    zval_ptr_dtor(&path);
-    return text ? from_path(place, mq_php_fields_keep(place.fields, text), err) : MQ_THROWN;
+    zend_string *text = zval_try_get_string(&name);
+    zval_ptr_dtor(&name);
+    return text ? from_file(path, mq_php_fields_keep(path.fields, text), err) : MQ_THROWN;
 }
 
 /* Adds a buffer that is freed with the fields. It is not in request memory, whose limit would end
@@ -106,19 +106,19 @@ static php_stream *stream_of(const zval *value)
 }
 
 /* Reads an open stream from its current position to its end. */
-static enum mq_status from_stream(struct mq_php_path place, const zval *value, struct mq_error *err)
+static enum mq_status from_stream(struct mq_php_path path, const zval *value, struct mq_error *err)
 {
-    struct mq_compose_part *part = place.target;
+    struct mq_compose_part *part = path.target;
     size_t limit = (size_t)MAILQUEUE_G(max_message_size);
     php_stream *stream = stream_of(value);
     if (stream == NULL) {
         return mq_php_wrong_type(part->field, "an open stream", value, err);
     }
     if (stream->wrapper == &php_plain_files_wrapper && stream->orig_path) {
-        zend_string *path = zend_string_init(stream->orig_path, strlen(stream->orig_path), 0);
-        default_name(part, mq_php_fields_keep(place.fields, path));
+        zend_string *file = zend_string_init(stream->orig_path, strlen(stream->orig_path), 0);
+        default_name(part, mq_php_fields_keep(path.fields, file));
     }
-    struct mq_buffer *content = add_content(place.fields);
+    struct mq_buffer *content = add_content(path.fields);
     read_all(stream, limit > 0 ? limit + 1 : SIZE_MAX, content);
     if (EG(exception)) {
         return MQ_THROWN;
@@ -128,36 +128,35 @@ static enum mq_status from_stream(struct mq_php_path place, const zval *value, s
     }
     part->data = content->len > 0 ? mq_buffer_view(content) : MQ_STR("");
     if (limit > 0 && part->data.len > limit) {
-        return bad(place,
-                   "the stream has more than a message may have (mailqueue.max_message_size)", err);
-    }
-    if (!php_stream_eof(stream)) {
-        return bad(place,
-                   "the stream did not give all that it has; it must be readable and blocking",
+        return bad(path, "the stream has more than a message may have (mailqueue.max_message_size)",
                    err);
     }
+    if (!php_stream_eof(stream)) {
+        return bad(
+            path, "the stream did not give all that it has; it must be readable and blocking", err);
+    }
     if (part->data.len == 0 && php_stream_tell(stream) > 0) {
-        return bad(place, "the stream is at its end; rewind() it first", err);
+        return bad(path, "the stream is at its end; rewind() it first", err);
     }
     return MQ_OK;
 }
 
-static enum mq_status from_bare(struct mq_php_path place, const zval *value, struct mq_error *err)
+static enum mq_status from_bare(struct mq_php_path path, const zval *value, struct mq_error *err)
 {
     if (Z_TYPE_P(value) == IS_RESOURCE) {
-        return from_stream(place, value, err);
+        return from_stream(path, value, err);
     }
     if (Z_TYPE_P(value) == IS_OBJECT && instanceof_function(Z_OBJCE_P(value), spl_ce_SplFileInfo)) {
-        return from_file_object(place, value, err);
+        return from_file_object(path, value, err);
     }
     if (Z_TYPE_P(value) != IS_STRING) {
-        return mq_php_wrong_type(
-            place.field, "a path, a stream or an array of path, data or stream", value, err);
+        return mq_php_wrong_type(path.field, "a path, a stream or an array of path, data or stream",
+                                 value, err);
     }
-    return from_path(place, mq_php_view(Z_STR_P(value)), err);
+    return from_file(path, mq_php_view(Z_STR_P(value)), err);
 }
 
-/* ---- the media type: from the extension of the name, else from the first octets ---- */
+/* ---- the media type: from the extension of the name, or else from the first octets ---- */
 
 struct media {
     const char *mark, *type;
@@ -270,31 +269,31 @@ static zend_string *media_type(struct mq_str name, struct mq_str content, bool w
 
 /* ---- an element ---- */
 
-static enum mq_status read_content(struct mq_php_path place, HashTable *entry, struct mq_error *err)
+static enum mq_status read_content(struct mq_php_path path, HashTable *entry, struct mq_error *err)
 {
-    struct mq_compose_part *part = place.target;
-    const zval *path = mq_php_fields_find(entry, "path");
+    struct mq_compose_part *part = path.target;
+    const zval *file = mq_php_fields_find(entry, "path");
     const zval *stream = mq_php_fields_find(entry, "stream");
     bool data = mq_php_fields_find(entry, "data") != NULL;
-    if ((path != NULL) + (stream != NULL) + data != 1) {
-        return bad(place, "give one of path, data and stream", err);
+    if ((file != NULL) + (stream != NULL) + data != 1) {
+        return bad(path, "give one of path, data and stream", err);
     }
-    if (path && Z_TYPE_P(path) == IS_RESOURCE) {
-        return mq_php_wrong_type(place.field, "a path", path, err);
+    if (file && Z_TYPE_P(file) == IS_RESOURCE) {
+        return mq_php_wrong_type(path.field, "a path", file, err);
     }
-    return path     ? from_bare(place, path, err)
-           : stream ? from_stream(place, stream, err)
-                    : mq_php_read_member(place, entry, "data", &part->data, err);
+    return file     ? from_bare(path, file, err)
+           : stream ? from_stream(path, stream, err)
+                    : mq_php_read_member(path, entry, "data", &part->data, err);
 }
 
-static enum mq_status read_entry(struct mq_php_path place, HashTable *entry, struct mq_error *err)
+static enum mq_status read_entry(struct mq_php_path path, HashTable *entry, struct mq_error *err)
 {
-    struct mq_compose_part *part = place.target;
-    MQ_TRY(mq_php_check_keys(place.field, entry, entry_keys, ENTRY_KEYS, err));
-    MQ_TRY(mq_php_read_member(place, entry, "name", &part->name, err));
-    MQ_TRY(mq_php_read_member(place, entry, "type", &part->type, err));
-    MQ_TRY(mq_php_read_member(place, entry, "cid", &part->cid, err));
-    return read_content(place, entry, err);
+    struct mq_compose_part *part = path.target;
+    MQ_TRY(mq_php_check_keys(path.field, entry, entry_keys, ENTRY_KEYS, err));
+    MQ_TRY(mq_php_read_member(path, entry, "name", &part->name, err));
+    MQ_TRY(mq_php_read_member(path, entry, "type", &part->type, err));
+    MQ_TRY(mq_php_read_member(path, entry, "cid", &part->cid, err));
+    return read_content(path, entry, err);
 }
 
 static zend_string *guess_type(const struct mq_compose_part *part)
@@ -308,48 +307,48 @@ static zend_string *guess_type(const struct mq_compose_part *part)
     return media_type(part->name, content, content.len == part->data.len);
 }
 
-static struct mq_compose_part *add_part(struct mq_php_path place)
+static struct mq_compose_part *add_part(struct mq_php_path path)
 {
-    struct mq_php_fields *fields = place.fields;
+    struct mq_php_fields *fields = path.fields;
     size_t count = fields->compose.part_count;
     fields->parts = mq_php_fields_grow(fields, fields->parts, count, sizeof *fields->parts);
     fields->parts[count].fd = -1;
-    fields->parts[count].field = place.field;
+    fields->parts[count].field = path.field;
     fields->compose.part_count = count + 1;
     return &fields->parts[count];
 }
 
-static enum mq_status read_element(struct mq_php_path place, struct mq_compose_part *part,
+static enum mq_status read_element(struct mq_php_path path, struct mq_compose_part *part,
                                    const zval *value, struct mq_error *err)
 {
-    place.target = part;
-    MQ_TRY(Z_TYPE_P(value) == IS_ARRAY ? read_entry(place, Z_ARRVAL_P(value), err)
-                                       : from_bare(place, value, err));
+    path.target = part;
+    MQ_TRY(Z_TYPE_P(value) == IS_ARRAY ? read_entry(path, Z_ARRVAL_P(value), err)
+                                       : from_bare(path, value, err));
     if (part->type.len == 0) {
-        part->type = mq_php_fields_keep(place.fields, guess_type(part));
+        part->type = mq_php_fields_keep(path.fields, guess_type(part));
     }
     return MQ_OK;
 }
 
-static enum mq_status read_attachment(struct mq_php_path place, const zval *value,
+static enum mq_status read_attachment(struct mq_php_path path, const zval *value,
                                       struct mq_error *err)
 {
-    struct mq_compose_part *part = add_part(place);
-    part->name = mq_php_view(place.key);
-    return read_element(place, part, value, err);
+    struct mq_compose_part *part = add_part(path);
+    part->name = mq_php_view(path.key);
+    return read_element(path, part, value, err);
 }
 
-static enum mq_status read_shown(struct mq_php_path place, const zval *value, struct mq_error *err)
+static enum mq_status read_shown(struct mq_php_path path, const zval *value, struct mq_error *err)
 {
-    struct mq_compose_part *part = add_part(place);
-    part->cid = mq_php_view(place.key);
-    MQ_TRY(read_element(place, part, value, err));
+    struct mq_compose_part *part = add_part(path);
+    part->cid = mq_php_view(path.key);
+    MQ_TRY(read_element(path, part, value, err));
     if (part->cid.len == 0) {
         part->cid = part->name;
     }
     return part->cid.len > 0
                ? MQ_OK
-               : bad(place,
+               : bad(path,
                      "what the HTML shows needs a cid; give it as key, such as 'inline' => ['logo' "
                      "=> …] for <img src=\"cid:logo\">",
                      err);
@@ -357,27 +356,27 @@ static enum mq_status read_shown(struct mq_php_path place, const zval *value, st
 
 /* Refuses ['path' => '/x'] as the whole field, because it is ambiguous: a file with the name
  * "path", or an entry that is not in a list? */
-static enum mq_status read_parts(struct mq_php_path place, const zval *value, mq_php_reader *read,
+static enum mq_status read_parts(struct mq_php_path path, const zval *value, mq_php_reader *read,
                                  struct mq_error *err)
 {
     for (int i = 0; i < 3 && Z_TYPE_P(value) == IS_ARRAY; i++) {
         if (zend_hash_str_exists(Z_ARRVAL_P(value), entry_keys[i], strlen(entry_keys[i]))) {
-            return mq_error_set(err, MQ_MESSAGE, place.field,
+            return mq_error_set(err, MQ_MESSAGE, path.field,
                                 "%s: must be a list; write [['%s' => …]], or with a key that is "
                                 "the name",
-                                place.field, entry_keys[i]);
+                                path.field, entry_keys[i]);
         }
     }
-    return mq_php_read_one_or_each(place, value, read, err);
+    return mq_php_read_one_or_each(path, value, read, err);
 }
 
-enum mq_status mq_php_read_attachments(struct mq_php_path place, const zval *value,
+enum mq_status mq_php_read_attachments(struct mq_php_path path, const zval *value,
                                        struct mq_error *err)
 {
-    return read_parts(place, value, read_attachment, err);
+    return read_parts(path, value, read_attachment, err);
 }
 
-enum mq_status mq_php_read_inline(struct mq_php_path place, const zval *value, struct mq_error *err)
+enum mq_status mq_php_read_inline(struct mq_php_path path, const zval *value, struct mq_error *err)
 {
-    return read_parts(place, value, read_shown, err);
+    return read_parts(path, value, read_shown, err);
 }

@@ -115,41 +115,40 @@ void *mq_php_fields_grow(struct mq_php_fields *fields, void *items, size_t count
 
 /* ---- reading ---- */
 
-static struct mq_php_path path_of(struct mq_php_path place, zend_ulong index,
-                                  const zend_string *key)
+static struct mq_php_path path_of(struct mq_php_path path, zend_ulong index, const zend_string *key)
 {
-    zend_string *name = key ? strpprintf(0, "%s[%.40s]", place.field, ZSTR_VAL(key))
-                            : strpprintf(0, "%s[" ZEND_LONG_FMT "]", place.field, (zend_long)index);
-    place.field = mq_php_fields_keep(place.fields, name).data;
-    place.key = key;
-    return place;
+    zend_string *name = key ? strpprintf(0, "%s[%.40s]", path.field, ZSTR_VAL(key))
+                            : strpprintf(0, "%s[" ZEND_LONG_FMT "]", path.field, (zend_long)index);
+    path.field = mq_php_fields_keep(path.fields, name).data;
+    path.key = key;
+    return path;
 }
 
-enum mq_status mq_php_read_each(struct mq_php_path place, const zval *array, mq_php_reader *read,
+enum mq_status mq_php_read_each(struct mq_php_path path, const zval *array, mq_php_reader *read,
                                 struct mq_error *err)
 {
     zend_ulong index;
     zend_string *key;
     zval *item;
     ZEND_HASH_FOREACH_KEY_VAL (Z_ARRVAL_P(array), index, key, item) {
-        MQ_TRY(read(path_of(place, index, key), item, err));
+        MQ_TRY(read(path_of(path, index, key), item, err));
     }
     ZEND_HASH_FOREACH_END();
     return MQ_OK;
 }
 
-enum mq_status mq_php_read_one_or_each(struct mq_php_path place, const zval *value,
+enum mq_status mq_php_read_one_or_each(struct mq_php_path path, const zval *value,
                                        mq_php_reader *read, struct mq_error *err)
 {
-    return Z_TYPE_P(value) == IS_ARRAY ? mq_php_read_each(place, value, read, err)
-                                       : read(place, value, err);
+    return Z_TYPE_P(value) == IS_ARRAY ? mq_php_read_each(path, value, read, err)
+                                       : read(path, value, err);
 }
 
-enum mq_status mq_php_read_text(struct mq_php_path place, const zval *value, struct mq_error *err)
+enum mq_status mq_php_read_text(struct mq_php_path path, const zval *value, struct mq_error *err)
 {
-    struct mq_str *out = place.target;
+    struct mq_str *out = path.target;
     if (Z_TYPE_P(value) != IS_STRING) {
-        return mq_php_wrong_type(place.field, "a string", value, err);
+        return mq_php_wrong_type(path.field, "a string", value, err);
     }
     *out = mq_php_view(Z_STR_P(value));
     return MQ_OK;
@@ -161,15 +160,15 @@ zval *mq_php_fields_find(HashTable *array, const char *key)
     return value && Z_TYPE_P(value) != IS_NULL ? value : NULL;
 }
 
-enum mq_status mq_php_read_member(struct mq_php_path place, HashTable *array, const char *key,
+enum mq_status mq_php_read_member(struct mq_php_path path, HashTable *array, const char *key,
                                   struct mq_str *out, struct mq_error *err)
 {
     char name[MQ_ERROR_FIELD_MAX];
     const zval *value = mq_php_fields_find(array, key);
-    snprintf(name, sizeof name, "%s[%s]", place.field, key);
-    place.field = name;
-    place.target = out;
-    return value ? mq_php_read_text(place, value, err) : MQ_OK;
+    snprintf(name, sizeof name, "%s[%s]", path.field, key);
+    path.field = name;
+    path.target = out;
+    return value ? mq_php_read_text(path, value, err) : MQ_OK;
 }
 
 static enum mq_status unknown_key(const char *field, struct mq_str key, const char *const *known,

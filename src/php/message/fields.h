@@ -32,11 +32,11 @@ struct mq_php_path {
     void *target;           /* the reader writes the value there */
     const zend_string *key; /* the element's key; NULL: a number, or not an element */
 };
-/* Reads the value at this position into place.target. */
-typedef enum mq_status mq_php_reader(struct mq_php_path place, const zval *value,
+/* Reads the value at this position into path.target. */
+typedef enum mq_status mq_php_reader(struct mq_php_path path, const zval *value,
                                      struct mq_error *err);
 
-/* Makes a copy without references, with strings in place of Stringables. All PHP code of the values
+/* Makes a copy without references, with strings in path of Stringables. All PHP code of the values
  * runs here, so reading the copy runs none, and nothing changes meanwhile. Files (SplFileInfo) and
  * dates stay objects. *out is undefined on failure: MQ_THROWN. */
 enum mq_status mq_php_plain(const zval *value, zval *out);
@@ -54,10 +54,10 @@ void *mq_php_fields_alloc(struct mq_php_fields *fields, size_t count, size_t siz
 void *mq_php_fields_grow(struct mq_php_fields *fields, void *items, size_t count, size_t size);
 
 /* Reads each element of an array: "to[3]", "inline[logo]". */
-enum mq_status mq_php_read_each(struct mq_php_path place, const zval *array, mq_php_reader *read,
+enum mq_status mq_php_read_each(struct mq_php_path path, const zval *array, mq_php_reader *read,
                                 struct mq_error *err);
 /* Like mq_php_read_each(), but a value that is not an array is read as one element. */
-enum mq_status mq_php_read_one_or_each(struct mq_php_path place, const zval *value,
+enum mq_status mq_php_read_one_or_each(struct mq_php_path path, const zval *value,
                                        mq_php_reader *read, struct mq_error *err);
 
 /* Returns a view of the string; NULL gives an empty view. */
@@ -71,7 +71,7 @@ bool mq_php_is_text(const zval *value); /* a string or a Stringable */
 mq_php_reader mq_php_read_text;
 /* Reads the string array[key] into *out. If it is missing or null, *out is unchanged. An error
  * names the field like "attachments[2][name]". */
-enum mq_status mq_php_read_member(struct mq_php_path place, HashTable *array, const char *key,
+enum mq_status mq_php_read_member(struct mq_php_path path, HashTable *array, const char *key,
                                   struct mq_str *out, struct mq_error *err);
 /* Returns array[key], or NULL if it is missing or null. */
 zval *mq_php_fields_find(HashTable *array, const char *key);

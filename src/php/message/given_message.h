@@ -43,8 +43,8 @@ bool mq_php_is_message_object(const zval *value);
 enum mq_status mq_php_message_read(zval *value, zval *out, struct mq_error *err);
 const struct mq_php_message *mq_php_message_of(const zval *holder);
 
-/* Finds the sender: that of an object's methods, else that of the text's headers; of an array, its
- * first From. *from is malloc'ed; it stays NULL if there is none. MQ_MESSAGE with the field. */
+/* Finds the sender: that of an object's methods, or else that of the text's headers; of an array,
+ * its first From. *from is malloc'ed; it stays NULL if there is none. MQ_MESSAGE with the field. */
 enum mq_status mq_php_message_sender(const struct mq_php_message *message, char **from,
                                      struct mq_error *err);
 /* Adds the recipients, each once, to an initialised, empty list. Not for array messages. */

@@ -9,7 +9,7 @@
 #include "zend_interfaces.h"
 #include "zend_smart_str.h"
 
-#include "php/class/values.h"
+#include "php/class/conversion.h"
 
 /* The deepest nesting is an address in a list in a header in a list. */
 #define DEPTH_MAX 4

@@ -286,7 +286,7 @@ static bool may_repeat(struct mq_pdo *self)
     bool again = self->again && !self->bailed;
     self->again = false;
     if (again && !self->begun && self->stale) {
-        self->stale = false; /* no transaction is open, else end_guard() would have freed them */
+        self->stale = false; /* a transaction is not open: end_guard() would have freed them */
         mq_pdo_forget_statements(self);
     }
     if (!again || !self->begun) {

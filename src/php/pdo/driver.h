@@ -33,7 +33,7 @@ enum mq_status mq_php_pdo_open_dsn(const struct mq_php_pdo_options *options, str
 /* Prepares for a worker's run. On the application's connection, begin() joins no transaction from
  * then on; MQ_DATABASE if one is open now. MQ_CONFIG if a pooler shares the session. */
 enum mq_status mq_php_pdo_for_worker(struct mq_db *db, struct mq_error *err);
-/* Returns `db` if a run uses the application's connection, else NULL. */
+/* Returns `db` if a run uses the application's connection, or NULL. */
 struct mq_db *mq_php_pdo_of_run(struct mq_db *db);
 /* To be called after a callback (`who`) of such a run. If it left a transaction open, rolls that
  * back, because outcomes must not be stored in it, and returns MQ_DATABASE. */

@@ -74,8 +74,8 @@ enum mq_status mq_pdo_forked(struct mq_pdo *self, struct mq_error *err)
         mq_pdo_abandon(self, true);
     }
     return mq_error_set(err, MQ_DATABASE, "database",
-                        "this process was forked in the middle of a call of the queue's, which its "
-                        "parent goes on with: use a MailQueue of its own here");
+                        "this process was forked during a queue call that its parent is still "
+                        "making: create a new MailQueue here");
 }
 
 /* ---- the exception behind the last failure ---- */

@@ -37,7 +37,7 @@ struct mq_pdo {
     const struct mq_db_driver *drivers; /* indexed by dialect */
     zval object;                        /* the PDO */
     pid_t pid;                          /* the process that opened it; any other only forgets it */
-    char *path;                         /* SQLite: of the main database's file; owned */
+    char *path;                         /* SQLite: identifies the main database's file; owned */
     struct mq_pdo *next;                /* in the request's list of drivers */
     struct mq_pdo_own own;
 

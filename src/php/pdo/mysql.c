@@ -31,7 +31,7 @@ static enum mq_status check_session(struct mq_pdo *self, const struct mq_value *
     if (!mq_str_equal(client, values[2].s) || splits_quotes(client)) {
         return mq_error_set(err, MQ_CONFIG, "database",
                             "$database: the connection's character set is %.*s for statements and "
-                            "%.*s for comparisons, by which texts would be changed: add "
+                            "%.*s for comparisons, which would change stored text: add "
                             "charset=utf8mb4 to the DSN",
                             (int)client.len, client.data, (int)values[2].s.len, values[2].s.data);
     }
@@ -77,9 +77,9 @@ enum mq_status mq_pdo_mysql_look(struct mq_pdo *self, struct mq_error *err)
 /* ---- transactions ---- */
 
 /* Without autocommit, every statement already belongs to a transaction of the application. SET
- * TRANSACTION holds for the next transaction only. It fails within a transaction, which shows one
- * that START TRANSACTION would commit. INSERTs on our own connection save this round trip: no other
- * code can have begun a transaction there, and INSERTs work alike at any level. */
+ * TRANSACTION applies only to the next transaction. It fails within one, and so reveals a
+ * transaction that START TRANSACTION would commit. On our own connection, INSERTs save this round
+ * trip: no other code can have begun a transaction there, and INSERTs work alike at any level. */
 enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_error *err)
 {
     bool automatic = true;
@@ -94,8 +94,9 @@ enum mq_status mq_pdo_mysql_begin(struct mq_pdo *self, bool *joins, struct mq_er
     return mq_pdo_exec(self, "START TRANSACTION", err);
 }
 
-/* A deadlock undoes the transaction, but the client library learns that only from the next success.
- * Until then PDO says that it is open, and each statement of ours would be committed by itself. */
+/* A deadlock undoes the transaction, but the client library notices that only at the next success.
+ * Until then PDO reports an open transaction, and each of our statements would be committed by
+ * itself. */
 enum mq_status mq_pdo_mysql_joined(struct mq_pdo *self, struct mq_error *err)
 {
     bool within = false;

@@ -26,7 +26,7 @@ static void write_begin(struct mq_pdo *self)
     }
 }
 
-/* A worker's slot is a lock of its session. If the host is lost, the server must end the session
+/* A worker's slot is a session lock. If the host is lost, the server must end the session
  * within minutes, or no other worker can run. */
 static enum mq_status end_with_host(struct mq_pdo *self, struct mq_error *err)
 {
@@ -86,7 +86,7 @@ enum mq_status mq_pdo_connect(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* Times are cut to milliseconds: an answer with a difference of 1 is less than 2 ms old. */
+/* Timestamps are truncated: a difference of 1 ms means under 2 ms. */
 #define JUST_ANSWERED_MS 1
 
 enum mq_status mq_pdo_wake(struct mq_pdo *self, struct mq_error *err)

@@ -14,7 +14,7 @@
 #include "core/buffer.h"
 #include "core/file_id.h"
 #include "db/server_dsn.h"
-#include "php/class/values.h"
+#include "php/class/conversion.h"
 #include "php/guard.h"
 #include "php/pdo/method.h"
 #include "php_mailqueue.h"
@@ -304,8 +304,8 @@ static enum mq_status describe(const struct mq_server_dsn *dsn, zend_object *thr
     char text[301] = "";
     if (!dsn->mysql && has_one_of(message.data, pgsql_quotes)) {
         return mq_error_set(err, MQ_CONFIG, "database",
-                            "$database: libpq cannot use the DSN: a name or a value in it is none "
-                            "that it knows; its manual lists them (Parameter Key Words)");
+                            "$database: libpq cannot use the DSN: it does not know a name or value "
+                            "in it; its manual lists them (Parameter Key Words)");
     }
     if (refused) {
         cure = "correct the DSN, or user and password (MAILQUEUE_DATABASE_USER, "

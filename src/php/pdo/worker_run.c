@@ -11,8 +11,8 @@ static enum mq_status refuse_pooler(struct mq_pdo *self, struct mq_error *err)
     }
     MQ_TRY(mq_pdo_shares_sessions(self, &shared, err));
     return shared ? mq_error_set(err, MQ_CONFIG, "database",
-                                 "$database: " MQ_PDO_POOLER "; a worker's slot is a lock of its "
-                                 "session, which would hold nothing: " MQ_PDO_POOLER_CURE)
+                                 "$database: " MQ_PDO_POOLER "; a worker's slot is a session "
+                                 "lock, which protects nothing there: " MQ_PDO_POOLER_CURE)
                   : MQ_OK;
 }
 

@@ -8,9 +8,9 @@
 
 #include "core/process_id.h"
 #include "mime/dkim/sign.h"
+#include "php/class/conversion.h"
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"
-#include "php/class/values.h"
 #include "php/message/given_message.h"
 #include "php/message/mail.h"
 #include "php/pdo/driver.h"

@@ -31,7 +31,7 @@ static enum mq_status check_set(struct mq_queue *queue, const char *name, const 
     if (!key || text.len == 0 || mq_config_parse(key->kind, text, &number)) {
         return MQ_OK;
     }
-    return mq_error_set(err, MQ_INVALID, name, "%s cannot be \"%.*s\": allowed is %s", name,
+    return mq_error_set(err, MQ_INVALID, name, "%s cannot be \"%.*s\"; allowed values: %s", name,
                         (int)mq_utf8_cut(text, 100), text.data, key->kind->range);
 }
 

@@ -1,4 +1,4 @@
-/* Reading and setting the keys in the application's key/value table that steer the queue. A claim
+/* Reading and setting the keys in the application's key/value table that control the queue. A claim
  * reads them in its transaction, so a change in an admin page takes effect at once. */
 #ifndef MQ_QUEUE_CONFIG_CONFIG_H
 #define MQ_QUEUE_CONFIG_CONFIG_H

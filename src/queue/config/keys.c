@@ -194,7 +194,7 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                             "local part.",
                             .in_claims = true},
     [MQ_KEY_REDIRECT_ALIAS] = {"mailRedirectToSchumbi", &yes_no, "0",
-                               "1 counts as @schumbi.de where mailRedirectTo is unset.",
+                               "If mailRedirectTo is unset, 1 means @schumbi.de.",
                                .in_claims = true, .alias = "@schumbi.de"},
     [MQ_KEY_REDIRECT_TYPES] =
         {"mailRedirectTypes", &types, EVERY_BUT "organizer",
@@ -212,8 +212,8 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                             "Relays in trouble: until when, how often, why.", .internal = true,
                             .in_claims = true},
     [MQ_KEY_RELAY_PIPELINING] = {"mailRelayPipelining", &object, "",
-                                 "What relays were seen to take: the next mail's commands behind "
-                                 "a dot, or a group of one mail's.",
+                                 "What each relay was found to accept: the next mail's commands "
+                                 "after a dot, or only one mail's commands as a group.",
                                  .internal = true},
     [MQ_KEY_LAST_RUN] = {"mailLastRun", &moment, "", "When the last worker run ended.",
                          .internal = true},
@@ -222,8 +222,8 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                          "it.",
                          .internal = true, .in_claims = true},
     [MQ_KEY_MOVED_FROM] = {"mailQueueMovedFrom", &object, "",
-                           "Job tables whose mail comes from another database; none is sent "
-                           "before all is there.",
+                           "Job tables whose mail comes from another database; nothing is "
+                           "sent until all of it has arrived.",
                            .internal = true, .in_claims = true},
     [MQ_KEY_SCHEMA_VERSION] = {"mailSchemaVersion", &version, "",
                                "The version of the queue's tables.", .internal = true},

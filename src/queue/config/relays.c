@@ -1,6 +1,6 @@
 /* What the queue stores about relays: config keys whose value is a JSON object from a relay's name
  * to a text. In mailRelayPause it is "until count reason". An unreadable value counts as empty. */
-#include "queue/relay.h"
+#include "queue/config/relays.h"
 
 #include <stdio.h>
 #include <stdlib.h>

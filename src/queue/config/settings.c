@@ -39,12 +39,12 @@ static enum mq_status take(struct raw *raw, struct mq_str name, struct mq_str te
     if (mq_config_parse(key->kind, text, &raw[i].value)) {
         return MQ_OK;
     }
-    return mq_error_set(err, MQ_CONFIG, key->name,
-                        "config key %s cannot be read: \"%.*s\"; allowed is %s. Nothing is sent "
-                        "until it is corrected (`mailqueue config %s VALUE`, or `mailqueue config "
-                        "--unset %s`)",
-                        key->name, (int)mq_utf8_cut(text, 100), text.data, key->kind->range,
-                        key->name, key->name);
+    return mq_error_set(
+        err, MQ_CONFIG, key->name,
+        "config key %s cannot be read: \"%.*s\"; allowed values: %s. Nothing is "
+        "sent until it is corrected (`mailqueue config %s VALUE`, or `mailqueue config "
+        "--unset %s`)",
+        key->name, (int)mq_utf8_cut(text, 100), text.data, key->kind->range, key->name, key->name);
 }
 
 static enum mq_status read_raw(struct mq_queue *queue, struct raw *raw, struct mq_error *err)

@@ -1,4 +1,4 @@
-/* SQLite's spelling, the table of the columns, and how a template becomes a statement. */
+/* SQLite's dialect, the table of the columns, and how a template becomes a statement. */
 #include "queue/sql/dialect.h"
 
 #include <stddef.h>
@@ -118,7 +118,7 @@ int mq_columns_write_values(struct mq_buffer *out, int first)
 /* Letters that stand for a name. */
 static const struct {
     char letter;
-    bool is_table; /* the schema is written before it */
+    bool is_table; /* write the schema's name before it */
     size_t at;     /* offset in struct mq_names */
 } names_of[] = {
     {'t', true, offsetof(struct mq_names, table)},

@@ -20,7 +20,7 @@ struct mq_db;
  * is used (SQLite), ?2 the body, if the statement stores it as well. */
 #define MQ_INSERT_JOB "INSERT INTO {t}({f}) VALUES {g}"
 
-/* What a database spells in its own way. */
+/* How one database's SQL differs from the common templates. */
 struct mq_sql_dialect {
     const char *const *overrides; /* MQ_SQL_COUNT templates; NULL: the common one */
     /* What replaces {letter} in templates; it can contain {letter} itself. NULL: nothing.

@@ -1,4 +1,4 @@
-/* The spelling of MySQL (8.0.4 and later) and MariaDB (10.6 and later) where it differs.
+/* The dialect of MySQL (8.0.4 and later) and MariaDB (10.6 and later) where it differs.
  *
  * Texts are stored as bytes. So they are read as they were written, whatever character set a
  * connection has, and "a", "A" and "a " are three references. */
@@ -11,7 +11,7 @@
 #define NOT_ASCII "LENGTH(?1) <> CHAR_LENGTH(CONVERT(CAST(?1 AS BINARY) USING utf8mb4))"
 
 /* The name of a slot's lock, also server-wide: ?1 is the queue's number. */
-#define PLACE_NAME(place) "CONCAT('mailqueue.', ?1, '.', " place ")"
+#define SLOT_NAME(slot) "CONCAT('mailqueue.', ?1, '.', " slot ")"
 
 /* A list of rows as a table, which STRAIGHT_JOIN makes the server read first. */
 #define LIST(rows)                                                                        \
@@ -25,7 +25,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
                             "(`key` VARCHAR(190) NOT NULL PRIMARY KEY, value LONGTEXT){a}",
     /* One statement makes a table with its indexes, and can be run again. MySQL has no partial
      * indexes. So the column `claimable` leads the index that claims read: it is 0 in rows that a
-     * claim may take, else NULL. Only rows in sending have a locked_until. */
+     * claim may take, or NULL. Only rows in sending have a locked_until. */
     [MQ_SQL_TABLES] =
         "CREATE TABLE IF NOT EXISTS {t} ({*}, "
         "claimable TINYINT AS (CASE WHEN " MQ_CLAIMABLE_STATES " THEN 0 END) STORED, "
@@ -98,12 +98,12 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* Several servers on one host can differ in nothing but their directories. */
     [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, @@datadir, DATABASE(), '{T}')",
     /* A session could take its own lock again, and would have to release it twice. */
-    [MQ_SQL_SLOT_TAKE] = "SELECT CASE WHEN IS_USED_LOCK(" PLACE_NAME(
-        "?2") ") IS NULL THEN COALESCE(GET_LOCK(" PLACE_NAME("?2") ", 0), 0) ELSE 0 END",
-    [MQ_SQL_SLOT_FREE] = "SELECT RELEASE_LOCK(" PLACE_NAME("?2") ")",
+    [MQ_SQL_SLOT_TAKE] = "SELECT CASE WHEN IS_USED_LOCK(" SLOT_NAME(
+        "?2") ") IS NULL THEN COALESCE(GET_LOCK(" SLOT_NAME("?2") ", 0), 0) ELSE 0 END",
+    [MQ_SQL_SLOT_FREE] = "SELECT RELEASE_LOCK(" SLOT_NAME("?2") ")",
     [MQ_SQL_SLOTS_HELD] =
-        "WITH RECURSIVE places (place) AS (SELECT 0 UNION ALL SELECT place + 1 FROM places "
-        "WHERE place + 1 < ?2) SELECT count(IS_USED_LOCK(" PLACE_NAME("place") ")) FROM places",
+        "WITH RECURSIVE slots (slot) AS (SELECT 0 UNION ALL SELECT slot + 1 FROM slots "
+        "WHERE slot + 1 < ?2) SELECT count(IS_USED_LOCK(" SLOT_NAME("slot") ")) FROM slots",
 
     [MQ_SQL_CLAIM_TAKE_MANY] =
         "UPDATE " LIST("?4") JOBS_OF_LIST " SET status = ?1, attempts = attempts + 1, "

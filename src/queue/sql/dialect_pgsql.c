@@ -1,10 +1,10 @@
-/* PostgreSQL's spelling where it differs (9.5 and later). */
+/* PostgreSQL's dialect where it differs (9.5 and later). */
 #include "policy/states.h"
 #include "queue/sql/dialect.h"
 
 /* The condition for the advisory locks of queue ?1. Each lock belongs to a database and has two
  * numbers (objsubid 2), of which the first is the queue's. */
-#define PLACE                                                                             \
+#define SLOT                                                                              \
     "locktype = 'advisory' AND objsubid = 2 AND granted AND database = (SELECT oid FROM " \
     "pg_catalog.pg_database WHERE datname = current_database()) "                         \
     "AND CAST(classid AS BIGINT) = CAST(?1 AS BIGINT)"
@@ -78,11 +78,11 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "WHERE c.oid = CAST('{t}' AS regclass)",
     /* A session could take its own lock again, and would have to release it twice. */
     [MQ_SQL_SLOT_TAKE] =
-        "SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_locks WHERE " PLACE
+        "SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_locks WHERE " SLOT
         " AND pid = pg_backend_pid() AND CAST(objid AS BIGINT) = CAST(?2 AS BIGINT)) THEN 0 "
         "WHEN pg_try_advisory_lock(CAST(?1 AS INTEGER), CAST(?2 AS INTEGER)) THEN 1 ELSE 0 END",
     [MQ_SQL_SLOT_FREE] = "SELECT pg_advisory_unlock(CAST(?1 AS INTEGER), CAST(?2 AS INTEGER))",
-    [MQ_SQL_SLOTS_HELD] = "SELECT count(*) FROM pg_catalog.pg_locks WHERE " PLACE
+    [MQ_SQL_SLOTS_HELD] = "SELECT count(*) FROM pg_catalog.pg_locks WHERE " SLOT
                           " AND CAST(objid AS BIGINT) < CAST(?2 AS BIGINT)",
     [MQ_SQL_CLAIM_TAKE_MANY] =
         "WITH list AS (" LIST_4 ") UPDATE {t} SET status = ?1, attempts = attempts + 1, "

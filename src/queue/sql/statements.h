@@ -13,7 +13,7 @@ struct mq_queue;
 #define MQ_CLAIM_CHUNK 128 /* due rows that a claim reads at a time */
 #define MQ_BODIES_MAX  16  /* ids that one MQ_SQL_BODIES takes on SQLite */
 
-/* One statement each; the value is its slot in the driver. */
+/* One entry per statement; its value is the statement's slot in the driver. */
 enum mq_sql {
     MQ_SQL_CONFIG_TABLE, /* these two are scripts: for mq_db_script() */
     MQ_SQL_TABLES,

@@ -51,7 +51,7 @@ struct mq_tx {
  * works with newer tables; a migration that must stop it renames a column, so that its INSERT
  * fails. On a server, `only_new` leaves tx->now_s unset: statements use {y}. */
 bool mq_tx_next(struct mq_tx *tx, enum mq_status *status, struct mq_error *err);
-/* Reads the settings; a value that cannot be read sets tx->config and is no failure here.
+/* Reads the settings; a value that cannot be read sets tx->config and is not a failure here.
  * Refills the bucket up to now. */
 enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err);
 /* Waits as long as this process held the write lock, so that others can take it. `since_ms`: when

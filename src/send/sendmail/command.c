@@ -22,8 +22,8 @@ static bool is_address(const char *value)
     return is(value, "<>") || strchr(value, '@') != NULL;
 }
 
-/* Whether the value of -f or -r is a sender: an address or a user's name. Behind -f or -r, an
- * interpreter takes the path or the code of a script, which is no sender. */
+/* Whether the value of -f or -r is a sender: an address or a user's name. After -f or -r, an
+ * interpreter takes the path or the code of a script, which is not a sender. */
 static bool is_sender(const char *value)
 {
     return is_address(value) || strcspn(value, " /()[]{};\"'\\") == strlen(value);
@@ -115,7 +115,7 @@ static enum mq_status read_long(struct reading *reading, const char *word, struc
 {
     const char *next = following(reading);
     if (word[2] == '\0' && next != NULL) {
-        return mq_dsn_bad(err, "the command has words behind \"--\", which would be recipients of "
+        return mq_dsn_bad(err, "the command has words after \"--\", which would be recipients of "
                                "every mail; remove them");
     }
     bool from_message = is(word, "--read-recipients") || is(word, "--read-envelope-from");
@@ -166,7 +166,8 @@ static bool is_named_so(const char *path)
     return is(slash ? slash + 1 : path, OWN_NAME);
 }
 
-/* Recognises our program by its name, also behind links or an interpreter, or by the file `own`. */
+/* Whether the command is our own program: by name (also through a link or an interpreter), or
+ * because it is the same file as `own`. */
 static bool is_ours(const struct mq_strings *words, const struct stat *info, const char *own)
 {
     struct stat other;

@@ -29,7 +29,7 @@
 enum mq_outcome mq_sendmail_judge(int status)
 {
     int code = status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    if (code < 0 || (code > 128 && code <= 128 + 64)) { /* killed; a shell says so with 128 + n */
+    if (code < 0 || (code > 128 && code <= 128 + 64)) { /* killed; a shell exits with 128 + n */
         return MQ_OUTCOME_UNCERTAIN;
     }
     switch (code) {

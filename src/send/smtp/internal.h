@@ -20,10 +20,10 @@ void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, u
 void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_outcome result,
                   const struct mq_reply *reply);
 void mq_smtp_close(struct mq_smtp_session *session, const char *why);
-void mq_smtp_learn(struct mq_smtp_host *host, enum mq_smtp_following following);
+void mq_smtp_learn(struct mq_smtp_owner *owner, enum mq_smtp_following following);
 /* The relay closed or is silent: may learn FOLLOW_NEVER, then calls mq_smtp_session_lost(). */
 void mq_smtp_cut_off(struct mq_smtp_session *session, const char *why);
-/* The current transaction is over: the one behind moves up, or the session is idle. */
+/* The current transaction is over: the next one moves up, or the session is idle. */
 void mq_smtp_advance(struct mq_smtp_session *session);
 
 /* Whether the dot may have been sent. */

@@ -9,13 +9,13 @@
 
 /* RFC 5321, section 4.5.3.2 gives no time for QUIT; nothing depends on its reply. */
 #define QUIT_TIMEOUT_MS 2000
-/* After so many mails without an acceptance a new session is quicker: Postfix delays replies. */
+/* After this many mails without an acceptance a new session is quicker: Postfix delays replies. */
 #define FAILURES_MAX 4
 
 /* How long the state may last; in state ENVELOPE, how long the awaited reply may take. */
 static int64_t timeout_ms(const struct mq_smtp_session *session)
 {
-    const struct mq_dsn *dsn = session->host->dsn;
+    const struct mq_dsn *dsn = session->owner->dsn;
     switch (session->state) {
     case MQ_SMTP_IDLE:
         return dsn->idle_ms;
@@ -37,7 +37,7 @@ static int64_t timeout_ms(const struct mq_smtp_session *session)
 
 int64_t mq_smtp_now_ms(const struct mq_smtp_session *session)
 {
-    return mq_transport_boot_ms(session->host->transport);
+    return mq_transport_boot_ms(session->owner->transport);
 }
 
 void mq_smtp_restart_timer(struct mq_smtp_session *session)
@@ -49,10 +49,10 @@ void mq_smtp_restart_timer(struct mq_smtp_session *session)
 void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state)
 {
     if (session->state != MQ_SMTP_CLOSED) {
-        session->host->in_state[session->state]--;
+        session->owner->in_state[session->state]--;
     }
     if (state != MQ_SMTP_CLOSED) {
-        session->host->in_state[state]++;
+        session->owner->in_state[state]++;
     }
     session->state = state;
     mq_smtp_restart_timer(session);
@@ -107,7 +107,7 @@ static void count_outcome(struct mq_smtp_session *session, const struct mq_trans
         session->last = true;
     }
     if (transfer->at_s != 0) { /* the relay has replied, so it is not down */
-        session->host->failures = 0;
+        session->owner->failures = 0;
     }
 }
 
@@ -115,7 +115,7 @@ static void count_outcome(struct mq_smtp_session *session, const struct mq_trans
 static struct mq_transfer *leave(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
     struct mq_transfer *transfer = tx->transfer;
-    session->host->trying = session->host->trying && !tx->trial;
+    session->owner->trying = session->owner->trying && !tx->trial;
     *tx = (struct mq_smtp_tx){0};
     return transfer;
 }
@@ -132,7 +132,7 @@ void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     if (end == MQ_TRANSFER_DONE) {
         count_outcome(session, transfer);
     }
-    mq_transport_give_back(session->host->transport, transfer, end);
+    mq_transport_give_back(session->owner->transport, transfer, end);
 }
 
 static void forget_results(struct mq_transfer *transfer)
@@ -154,7 +154,7 @@ void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 
 void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag)
 {
-    struct mq_transport *transport = session->host->transport;
+    struct mq_transport *transport = session->owner->transport;
     struct mq_transfer *transfer = leave(session, tx);
     forget_results(transfer);
     transfer->at_s = transfer->retry_after_s = 0;
@@ -177,7 +177,7 @@ void mq_smtp_close(struct mq_smtp_session *session, const char *why)
     session->channel = NULL;
     session->wants_write = false;
     mq_smtp_set_state(session, MQ_SMTP_CLOSED);
-    session->host->closed(session->host, session, why);
+    session->owner->closed(session->owner, session, why);
     channel->ops->close(channel);
 }
 
@@ -194,16 +194,16 @@ void mq_smtp_advance(struct mq_smtp_session *session)
     mq_smtp_set_state(session, mq_smtp_current(session)->used ? MQ_SMTP_ENVELOPE : MQ_SMTP_IDLE);
 }
 
-void mq_smtp_learn(struct mq_smtp_host *host, enum mq_smtp_following following)
+void mq_smtp_learn(struct mq_smtp_owner *owner, enum mq_smtp_following following)
 {
-    if (!host->following_fixed && host->following != MQ_SMTP_FOLLOW_NEVER) {
-        host->following = following;
+    if (!owner->following_fixed && owner->following != MQ_SMTP_FOLLOW_NEVER) {
+        owner->following = following;
     }
 }
 
 /* Whether the relay closed while our MAIL was on its way: a relay may close after any mail. Then
  * the mail is sent again over another session, but only once: a mail that makes relays hang up must
- * not block those behind it. */
+ * not block those after it. */
 static bool crossed(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
 {
     return session->decided > 0 && !tx->replied && !session->silent &&
@@ -252,7 +252,7 @@ void mq_smtp_cut_off(struct mq_smtp_session *session, const char *why)
     struct mq_smtp_tx *follower = mq_smtp_follower(session);
     if (follower->used && mail_left(session, follower) &&
         mq_smtp_dot_left(session, mq_smtp_current(session))) {
-        mq_smtp_learn(session->host, MQ_SMTP_FOLLOW_NEVER);
+        mq_smtp_learn(session->owner, MQ_SMTP_FOLLOW_NEVER);
     }
     mq_smtp_session_lost(session, why);
 }

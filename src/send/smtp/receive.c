@@ -1,4 +1,4 @@
-/* What each reply does to the transaction that it belongs to. */
+/* How each reply changes the transaction that it belongs to. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static enum mq_verdict decide(enum mq_stage stage, const struct mq_reply *reply)
 static void note_time(struct mq_smtp_session *session, struct mq_transfer *transfer,
                       const struct mq_reply *reply)
 {
-    transfer->at_s = mq_clock_now_s(&session->host->transport->clock);
+    transfer->at_s = mq_clock_now_s(&session->owner->transport->clock);
     if (reply->code >= 400) {
         int wait_s = mq_reply_retry_after_s(reply);
         if (wait_s > transfer->retry_after_s) {
@@ -66,27 +66,26 @@ static void note_trouble(struct mq_smtp_session *session, struct mq_transfer *tr
 static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                           const struct mq_reply *reply)
 {
-    mq_transport_in_trouble(session->host->transport, said(session, reply),
+    mq_transport_in_trouble(session->owner->transport, said(session, reply),
                             mq_reply_retry_after_s(reply));
     note_trouble(session, tx->transfer, reply);
     mq_smtp_give_back(session, tx);
     close_by(session, reply);
 }
 
-/* If the session has served other mails, the relay may just want a new session: the mail starts
- * over. In a new session, this mail may be the cause: one other session tries it, then other mails
- * go first. A reply to the dot is about this mail in any session, and sending the body once is
- * enough: other mails go first. */
+/* On a session that has carried other mails, the relay may only want a new session: send the mail
+ * again. On a fresh session the mail itself may be the cause: try it on one more session, then let
+ * other mails go first. A 421 to the dot always concerns this mail; do not send the body twice. */
 static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                             const struct mq_reply *reply)
 {
-    bool drew_trouble = (tx->transfer->transport_flags & MQ_SMTP_TRANSFER_TURNED) != 0;
+    bool drew_trouble = (tx->transfer->transport_flags & MQ_SMTP_TRANSFER_RETRIED_421) != 0;
     bool at_dot = tx->dot_at != 0;
     if (session->decided == 0 || at_dot) {
         note_trouble(session, tx->transfer, reply);
     }
     if (session->decided == 0 && !drew_trouble && !at_dot) {
-        mq_smtp_once_more(session, tx, MQ_SMTP_TRANSFER_TURNED);
+        mq_smtp_once_more(session, tx, MQ_SMTP_TRANSFER_RETRIED_421);
     } else {
         mq_smtp_give_back(session, tx);
     }
@@ -97,10 +96,10 @@ static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *
 static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                            const struct mq_reply *reply)
 {
-    struct mq_smtp_host *host = session->host;
+    struct mq_smtp_owner *owner = session->owner;
     struct mq_transfer *transfer = tx->transfer;
     if (tx->behind || lost_step(reply)) {
-        mq_smtp_learn(host, MQ_SMTP_FOLLOW_NEVER);
+        mq_smtp_learn(owner, MQ_SMTP_FOLLOW_NEVER);
     }
     if (tx->plain) {
         note_time(session, transfer, reply);
@@ -170,7 +169,7 @@ static void on_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     if (verdict == MQ_VERDICT_ACCEPTED) {
         session->open_transaction = true;
         if (tx->trial) {
-            mq_smtp_learn(session->host, MQ_SMTP_FOLLOW_DOT);
+            mq_smtp_learn(session->owner, MQ_SMTP_FOLLOW_DOT);
         }
     } else if (!ends_session(session, tx, verdict, reply)) {
         note_time(session, tx->transfer, reply);
@@ -205,7 +204,7 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
     target->result = (enum mq_outcome)verdict;
 }
 
-/* An unsolicited reply shifts the replies behind it, and a recipient could be refused by the reply
+/* An unsolicited reply shifts the replies after it, and a recipient could be refused by the reply
  * to another one. If a message goes out, DATA's 354 proves that nothing is shifted. If none does,
  * we send RSET: with shifted replies, we would now read DATA's, which is not a 2xx. */
 static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx *tx)
@@ -254,7 +253,7 @@ static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     struct mq_transfer *transfer = tx->transfer;
     if ((transfer->transport_flags & MQ_SMTP_TRANSFER_PLAIN) != 0 &&
         tx->in_transaction == transfer->target_count) {
-        session->host->no_params = true; /* only a plain transaction worked: use no other now */
+        session->owner->no_params = true; /* only a plain transaction worked: use no other now */
     }
     note_time(session, transfer, reply);
     mq_smtp_mark(transfer, true, MQ_OUTCOME_DELIVERED, reply);
@@ -360,8 +359,8 @@ static void envelope_progress(struct mq_smtp_session *session)
 
 static void on_reply(struct mq_smtp_session *session, const struct mq_reply *reply)
 {
-    if (session->host->heard != NULL) {
-        session->host->heard(session->host, reply->code);
+    if (session->owner->heard != NULL) {
+        session->owner->heard(session->owner, reply->code);
     }
     if (session->state == MQ_SMTP_BODY && !mq_smtp_dot_left(session, mq_smtp_current(session))) {
         on_early_reply(session, reply);

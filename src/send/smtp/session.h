@@ -21,7 +21,7 @@ enum mq_smtp_state {
     MQ_SMTP_STATE_COUNT
 };
 
-/* Whether an envelope is sent behind another mail's dot before the relay has answered that dot.
+/* Whether an envelope is sent after another mail's dot before the relay has answered that dot.
  * Some relays offer PIPELINING but drop the connection then (Dovecot's submission service up to
  * 2.4.1), which leaves the mail before it uncertain. So a relay must first show that it can. */
 enum mq_smtp_following {
@@ -35,7 +35,7 @@ struct mq_transport;
 struct mq_dsn;
 
 /* The pool, as its sessions see it. */
-struct mq_smtp_host {
+struct mq_smtp_owner {
     struct mq_transport *transport;       /* takes transfers back, and the relay's trouble */
     const struct mq_dsn *dsn;             /* timeouts, mails per connection */
     size_t in_state[MQ_SMTP_STATE_COUNT]; /* sessions in each; closed ones are not counted */
@@ -45,11 +45,11 @@ struct mq_smtp_host {
     bool pipelining;      /* whether the relay offered it to the last session */
     bool no_params;       /* all transactions are plain: only that worked */
     int failures;         /* failed connects in a row; a mail that the relay decides resets it */
-    /* Returns a transfer to begin now, on an idle session or behind the dot; NULL: none. */
-    struct mq_transfer *(*next)(struct mq_smtp_host *host, bool behind);
+    /* Returns a transfer to begin now, on an idle session or after the dot; NULL: none. */
+    struct mq_transfer *(*next)(struct mq_smtp_owner *owner, bool behind);
     /* The session is closed; its channel is closed afterwards. `why`: "" at an orderly end. */
-    void (*closed)(struct mq_smtp_host *host, struct mq_smtp_session *session, const char *why);
-    void (*heard)(struct mq_smtp_host *host, int code); /* called for a reply, in tests; or NULL */
+    void (*closed)(struct mq_smtp_owner *owner, struct mq_smtp_session *session, const char *why);
+    void (*heard)(struct mq_smtp_owner *owner, int code); /* for tests: a reply came; or NULL */
 };
 
 enum mq_smtp_command {
@@ -84,25 +84,25 @@ struct mq_smtp_tx {
     enum mq_smtp_command next; /* the next to write; MQ_SMTP_NONE: none now */
     size_t next_target;
     uint64_t mail_at; /* where in the stream MAIL begins; valid once next is past MAIL */
-    uint64_t dot_at;  /* the position behind the dot; 0: not in the buffer yet */
+    uint64_t dot_at;  /* the position after the dot; 0: not in the buffer yet */
     int64_t mail_ms;  /* boot time at MAIL */
 };
 
 /* Bits of mq_transfer.transport_flags. */
 enum {
-    MQ_SMTP_TRANSFER_PLAIN = 1,   /* a protocol error came: send again without extensions */
-    MQ_SMTP_TRANSFER_CROSSED = 2, /* the relay closed while MAIL was on its way: send again */
-    MQ_SMTP_TRANSFER_TURNED = 4   /* it drew a 421 from a new session: try another session */
+    MQ_SMTP_TRANSFER_PLAIN = 1,      /* a protocol error came: send again without extensions */
+    MQ_SMTP_TRANSFER_CROSSED = 2,    /* the relay closed while MAIL was on its way: send again */
+    MQ_SMTP_TRANSFER_RETRIED_421 = 4 /* it drew a 421 from a new session: try another session */
 };
 
 struct mq_smtp_session {
-    struct mq_smtp_host *host;
+    struct mq_smtp_owner *owner;
     enum mq_smtp_state state;
     struct mq_channel *channel;
     struct mq_smtp_caps caps;
     int64_t deadline_ms; /* boot time; INT64_MAX: none */
 
-    struct mq_smtp_tx tx[2]; /* the current one and the one behind its dot */
+    struct mq_smtp_tx tx[2]; /* the current one and the one after its dot */
     uint8_t current;
     bool open_transaction; /* MAIL was accepted; no RSET or reply to the dot has ended it */
     bool last;             /* begin nothing more: QUIT when idle */
@@ -129,14 +129,14 @@ struct mq_smtp_session {
 };
 
 /* Initialises `session`, which the caller owns and which is closed or new. */
-void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_host *host);
+void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_owner *owner);
 /* The connection is open; the session owns the channel from now on. */
 void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
                            const struct mq_smtp_caps *caps);
-/* Whether a transfer can begin now, or behind the dot of the one under way. */
+/* Whether a transfer can begin now, or after the dot of the one under way. */
 bool mq_smtp_session_may_begin(const struct mq_smtp_session *session);
 bool mq_smtp_session_may_follow(const struct mq_smtp_session *session);
-/* Asks the host for work and writes what can be written. */
+/* Takes the next transfers from the pool, and writes as much as the socket accepts. */
 void mq_smtp_session_pump(struct mq_smtp_session *session);
 /* The socket is readable, or in error: reads all there is, then pumps. */
 void mq_smtp_session_readable(struct mq_smtp_session *session);

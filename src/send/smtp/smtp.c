@@ -31,8 +31,8 @@ struct slot {
 };
 
 struct pool {
-    struct mq_transport transport; /* first: the worker's view */
-    struct mq_smtp_host host;      /* the sessions' view */
+    struct mq_transport transport; /* must be the first member: the worker casts from it */
+    struct mq_smtp_owner owner;    /* the sessions' view */
     struct mq_dsn dsn;
     int epoll_fd;
     struct mq_connector *connector;
@@ -50,28 +50,28 @@ static struct pool *pool_of(struct mq_transport *transport)
     return (struct pool *)transport;
 }
 
-static struct pool *host_pool(struct mq_smtp_host *host)
+static struct pool *owner_pool(struct mq_smtp_owner *owner)
 {
-    return pool_of(host->transport);
+    return pool_of(owner->transport);
 }
 
 /* ---- how many sessions ---- */
 
 static size_t busy(const struct pool *pool)
 {
-    const size_t *n = pool->host.in_state;
+    const size_t *n = pool->owner.in_state;
     return n[MQ_SMTP_ENVELOPE] + n[MQ_SMTP_BODY] + n[MQ_SMTP_AWAITING];
 }
 
 static size_t working(const struct pool *pool)
 {
-    return busy(pool) + pool->host.in_state[MQ_SMTP_IDLE];
+    return busy(pool) + pool->owner.in_state[MQ_SMTP_IDLE];
 }
 
 /* Sessions that are not closed. */
 static size_t occupied(const struct pool *pool)
 {
-    const size_t *n = pool->host.in_state;
+    const size_t *n = pool->owner.in_state;
     return working(pool) + n[MQ_SMTP_CONNECTING] + n[MQ_SMTP_QUITTING];
 }
 
@@ -85,27 +85,27 @@ static size_t op_capacity(const struct mq_transport *transport, bool just_in_tim
 {
     const struct pool *pool = (const struct pool *)transport;
     size_t at_work = busy(pool);
-    size_t places = at_work < pool->limit ? pool->limit - at_work : 0;
-    /* Each mail under way can have an envelope behind its dot. One more mail waits until the body
+    size_t free_sessions = at_work < pool->limit ? pool->limit - at_work : 0;
+    /* Each mail under way can have an envelope after its dot. One more mail waits until the body
      * of that envelope goes out: then that body and the next envelope leave in one write. */
-    if (!just_in_time && pool->host.pipelining && pool->host.following != MQ_SMTP_FOLLOW_NEVER &&
-        !pool->host.no_params) {
-        places += 2 * at_work;
+    if (!just_in_time && pool->owner.pipelining && pool->owner.following != MQ_SMTP_FOLLOW_NEVER &&
+        !pool->owner.no_params) {
+        free_sessions += 2 * at_work;
     }
-    return places > transport->pending.count ? places - transport->pending.count : 0;
+    return free_sessions > transport->pending.count ? free_sessions - transport->pending.count : 0;
 }
 
 static void connect_failed(struct pool *pool, const char *reason, bool hopeless,
                            int64_t retry_after_s)
 {
-    size_t connecting = pool->host.in_state[MQ_SMTP_CONNECTING];
+    size_t connecting = pool->owner.in_state[MQ_SMTP_CONNECTING];
     if (working(pool) > 0) {
         /* The relay seems to take no more sessions than these now. */
         pool->limit = working(pool) + connecting;
         pool->limit_until_ms = mq_transport_boot_ms(&pool->transport) + SHRUNK_MS;
         return;
     }
-    int failures = ++pool->host.failures;
+    int failures = ++pool->owner.failures;
     pool->next_connect_ms = mq_clock_monotonic_ms() + (int64_t)RECONNECT_MS * failures * failures;
     if (connecting == 0 && (hopeless || failures >= FAILURES_MAX)) {
         mq_transport_in_trouble(&pool->transport, reason, retry_after_s);
@@ -114,16 +114,16 @@ static void connect_failed(struct pool *pool, const char *reason, bool hopeless,
 
 /* ---- what the sessions ask ---- */
 
-static struct mq_transfer *next_transfer(struct mq_smtp_host *host, bool behind)
+static struct mq_transfer *next_transfer(struct mq_smtp_owner *owner, bool behind)
 {
-    struct pool *pool = host_pool(host);
+    struct pool *pool = owner_pool(owner);
     if (!mq_transport_may_begin(&pool->transport)) {
         return NULL;
     }
     struct mq_transfer *before = NULL;
     if (behind) {
-        /* A session of its own is quicker for a mail than waiting behind another mail's dot. */
-        size_t first = host->in_state[MQ_SMTP_IDLE] + host->in_state[MQ_SMTP_CONNECTING];
+        /* A separate session is quicker for a mail than waiting after another mail's dot. */
+        size_t first = owner->in_state[MQ_SMTP_IDLE] + owner->in_state[MQ_SMTP_CONNECTING];
         if (pool->transport.pending.count <= first + openable(pool)) {
             return NULL;
         }
@@ -138,10 +138,10 @@ static struct mq_transfer *next_transfer(struct mq_smtp_host *host, bool behind)
 
 /* A session that ended before the relay decided any mail counts as a connect that failed: a relay
  * that greets and hangs up is as good as down. */
-static void session_closed(struct mq_smtp_host *host, struct mq_smtp_session *session,
+static void session_closed(struct mq_smtp_owner *owner, struct mq_smtp_session *session,
                            const char *why)
 {
-    struct pool *pool = host_pool(host);
+    struct pool *pool = owner_pool(owner);
     struct slot *slot = (struct slot *)session;
     /* close() is not enough: epoll keeps a socket that a forked child still has open. */
     epoll_ctl(pool->epoll_fd, EPOLL_CTL_DEL, slot->fd, NULL);
@@ -232,7 +232,7 @@ static bool wait_once(struct pool *pool, int64_t timeout_ms)
     } else if (wakes && timeout_ms > SCAN_MS) {
         timeout_ms = SCAN_MS;
     }
-    if (pool->host.in_state[MQ_SMTP_CONNECTING] > 0) {
+    if (pool->owner.in_state[MQ_SMTP_CONNECTING] > 0) {
         mq_connector_wait(pool->connector, pool->epoll_fd, (int)timeout_ms);
         take_connections(pool);
         timeout_ms = 0;
@@ -251,7 +251,7 @@ static bool wait_once(struct pool *pool, int64_t timeout_ms)
 static void open_session(struct pool *pool, struct slot *slot)
 {
     struct mq_error err;
-    mq_smtp_session_init(&slot->session, &pool->host);
+    mq_smtp_session_init(&slot->session, &pool->owner);
     if (mq_connector_begin(pool->connector, slot, &slot->connecting, &err) == MQ_OK) {
         mq_smtp_set_state(&slot->session, MQ_SMTP_CONNECTING);
     } else {
@@ -268,7 +268,7 @@ static void open_sessions(struct pool *pool)
     if (mq_clock_monotonic_ms() < pool->next_connect_ms) {
         return;
     }
-    const size_t *n = pool->host.in_state;
+    const size_t *n = pool->owner.in_state;
     for (size_t i = 0; i < pool->connections && !pool->transport.troubled; i++) {
         /* The first connect shows whether the relay is there at all; more follow as sessions
          * open. */
@@ -355,7 +355,7 @@ static void close_sessions(struct pool *pool, const char *why)
     }
 }
 
-/* Gives back transfers behind another mail's dot and, with `envelopes`, those in state ENVELOPE. */
+/* Gives back transfers after another mail's dot and, with `envelopes`, those in state ENVELOPE. */
 static void recall(struct pool *pool, bool envelopes)
 {
     for (size_t i = 0; i < pool->connections; i++) {
@@ -385,7 +385,7 @@ static void op_quit(struct mq_transport *transport, int64_t timeout_ms)
     for (size_t i = 0; i < pool->connections; i++) {
         mq_smtp_session_quit(&pool->slots[i].session);
     }
-    while (pool->host.in_state[MQ_SMTP_QUITTING] > 0) {
+    while (pool->owner.in_state[MQ_SMTP_QUITTING] > 0) {
         int64_t left_ms = until_ms - mq_clock_monotonic_ms();
         if (left_ms <= 0 || !wait_once(pool, left_ms)) {
             break;
@@ -403,18 +403,18 @@ static const char *op_finding(const struct mq_transport *transport)
 {
     static const char *const words[] = {
         [MQ_SMTP_FOLLOW_DOT] = "dot", [MQ_SMTP_FOLLOW_NEVER] = "group"};
-    const struct mq_smtp_host *host = &((const struct pool *)transport)->host;
-    return host->following_fixed ? NULL : words[host->following];
+    const struct mq_smtp_owner *owner = &((const struct pool *)transport)->owner;
+    return owner->following_fixed ? NULL : words[owner->following];
 }
 
 static void op_remember(struct mq_transport *transport, const char *finding)
 {
-    struct mq_smtp_host *host = &pool_of(transport)->host;
-    if (!host->following_fixed) {
-        host->following = strcmp(finding, "dot") == 0     ? MQ_SMTP_FOLLOW_DOT
-                          : strcmp(finding, "group") == 0 ? MQ_SMTP_FOLLOW_NEVER
-                                                          : MQ_SMTP_FOLLOW_TRY;
-        host->trying = false;
+    struct mq_smtp_owner *owner = &pool_of(transport)->owner;
+    if (!owner->following_fixed) {
+        owner->following = strcmp(finding, "dot") == 0     ? MQ_SMTP_FOLLOW_DOT
+                           : strcmp(finding, "group") == 0 ? MQ_SMTP_FOLLOW_NEVER
+                                                           : MQ_SMTP_FOLLOW_TRY;
+        owner->trying = false;
     }
 }
 
@@ -438,13 +438,13 @@ static void op_free(struct mq_transport *transport)
 static void init_host(struct pool *pool)
 {
     enum mq_pipelining pipelining = pool->dsn.pipelining;
-    pool->host = (struct mq_smtp_host){.transport = &pool->transport,
-                                       .dsn = &pool->dsn,
-                                       .next = next_transfer,
-                                       .closed = session_closed};
-    pool->host.following_fixed = pipelining != MQ_PIPELINING_LEARN;
-    if (pool->host.following_fixed) {
-        pool->host.following =
+    pool->owner = (struct mq_smtp_owner){.transport = &pool->transport,
+                                         .dsn = &pool->dsn,
+                                         .next = next_transfer,
+                                         .closed = session_closed};
+    pool->owner.following_fixed = pipelining != MQ_PIPELINING_LEARN;
+    if (pool->owner.following_fixed) {
+        pool->owner.following =
             pipelining == MQ_PIPELINING_DOT ? MQ_SMTP_FOLLOW_DOT : MQ_SMTP_FOLLOW_NEVER;
     }
 }

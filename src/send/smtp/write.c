@@ -174,32 +174,32 @@ bool mq_smtp_session_may_begin(const struct mq_smtp_session *session)
 /* A trial goes out with the previous mail's dot: the relay has both before it answers one. */
 static bool following_is_allowed(const struct mq_smtp_session *session)
 {
-    const struct mq_smtp_host *host = session->host;
+    const struct mq_smtp_owner *owner = session->owner;
     bool with_dot = session->maybe_sent < session->tx[session->current].dot_at;
-    return host->following == MQ_SMTP_FOLLOW_DOT ||
-           (host->following == MQ_SMTP_FOLLOW_TRY && !host->trying && with_dot);
+    return owner->following == MQ_SMTP_FOLLOW_DOT ||
+           (owner->following == MQ_SMTP_FOLLOW_TRY && !owner->trying && with_dot);
 }
 
 bool mq_smtp_session_may_follow(const struct mq_smtp_session *session)
 {
     const struct mq_smtp_tx *tx = &session->tx[session->current];
     return (session->state == MQ_SMTP_BODY || session->state == MQ_SMTP_AWAITING) &&
-           session->caps.pipelining && !session->host->no_params && !session->last &&
+           session->caps.pipelining && !session->owner->no_params && !session->last &&
            !session->closing && !tx->plain && tx->dot_at != 0 &&
            !session->tx[session->current ^ 1].used && following_is_allowed(session);
 }
 
 static bool begin(struct mq_smtp_session *session, struct mq_transfer *transfer, bool behind)
 {
-    struct mq_smtp_host *host = session->host;
+    struct mq_smtp_owner *owner = session->owner;
     transfer->error[0] = '\0'; /* left from an earlier session */
     bool goes = mq_smtp_check(session, transfer);
     if (!goes || !transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
-        mq_transport_give_back(host->transport, transfer,
+        mq_transport_give_back(owner->transport, transfer,
                                goes ? MQ_TRANSFER_LEASE_OVER : MQ_TRANSFER_DONE);
         return false;
     }
-    bool plain = host->no_params || (transfer->transport_flags & MQ_SMTP_TRANSFER_PLAIN) != 0;
+    bool plain = owner->no_params || (transfer->transport_flags & MQ_SMTP_TRANSFER_PLAIN) != 0;
     bool reset = session->open_transaction && !behind;
     struct mq_smtp_tx *tx = behind ? mq_smtp_follower(session) : mq_smtp_current(session);
     *tx = (struct mq_smtp_tx){.transfer = transfer,
@@ -209,13 +209,13 @@ static bool begin(struct mq_smtp_session *session, struct mq_transfer *transfer,
                               .next = reset ? MQ_SMTP_RSET : MQ_SMTP_MAIL,
                               .mail_at = UINT64_MAX,
                               .mail_ms = mq_smtp_now_ms(session)};
-    if (++session->mails >= host->dsn->mails_per_connection) {
+    if (++session->mails >= owner->dsn->mails_per_connection) {
         session->last = true;
     }
     if (!behind) {
         mq_smtp_set_state(session, MQ_SMTP_ENVELOPE);
-    } else if (host->following == MQ_SMTP_FOLLOW_TRY) {
-        tx->trial = host->trying = true;
+    } else if (owner->following == MQ_SMTP_FOLLOW_TRY) {
+        tx->trial = owner->trying = true;
     }
     return true;
 }
@@ -233,9 +233,9 @@ static void quit(struct mq_smtp_session *session)
 
 static void take_follower(struct mq_smtp_session *session)
 {
-    struct mq_smtp_host *host = session->host;
+    struct mq_smtp_owner *owner = session->owner;
     while (mq_smtp_session_may_follow(session)) {
-        struct mq_transfer *transfer = host->next(host, true);
+        struct mq_transfer *transfer = owner->next(owner, true);
         if (transfer == NULL || begin(session, transfer, true)) {
             return;
         }
@@ -257,9 +257,9 @@ static void fill(struct mq_smtp_session *session)
 
 static void take_work(struct mq_smtp_session *session)
 {
-    struct mq_smtp_host *host = session->host;
+    struct mq_smtp_owner *owner = session->owner;
     while (mq_smtp_session_may_begin(session)) {
-        struct mq_transfer *transfer = host->next(host, false);
+        struct mq_transfer *transfer = owner->next(owner, false);
         if (transfer == NULL || begin(session, transfer, false)) {
             break;
         }
@@ -299,7 +299,7 @@ static bool write_some(struct mq_smtp_session *session)
     return false;
 }
 
-/* Takes work from the host and writes until the socket takes no more. */
+/* Takes work from the pool and writes until the socket takes no more. */
 static void write_all(struct mq_smtp_session *session)
 {
     uint64_t cycle_ends = session->sent + TURN_BYTES;
@@ -326,10 +326,10 @@ static void write_all(struct mq_smtp_session *session)
 
 /* ---- what the pool calls ---- */
 
-void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_host *host)
+void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_owner *owner)
 {
     memset(session, 0, sizeof *session);
-    session->host = host;
+    session->owner = owner;
     session->deadline_ms = INT64_MAX;
 }
 
@@ -338,7 +338,7 @@ void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *c
 {
     session->channel = channel;
     session->caps = *caps;
-    session->host->pipelining = caps->pipelining;
+    session->owner->pipelining = caps->pipelining;
     mq_smtp_set_state(session, MQ_SMTP_IDLE);
 }
 

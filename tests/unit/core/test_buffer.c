@@ -1,3 +1,4 @@
+/* Views of strings and growing buffers, and cutting UTF-8 between characters. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,7 +154,7 @@ static void test_utf8_cut(void **state)
     for (size_t max = 0; max < sizeof expected / sizeof *expected; max++) {
         assert_int_equal(mq_utf8_cut(s, max), expected[max]);
     }
-    /* No UTF-8: cut where it was asked for. */
+    /* Not UTF-8: cut exactly at the limit. */
     assert_int_equal(mq_utf8_cut(MQ_STR("\x80\x80\x80\x80\x80\x80"), 5), 5);
 }
 

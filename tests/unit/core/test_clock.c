@@ -1,3 +1,4 @@
+/* The system's clock and random source, and hexadecimal output. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

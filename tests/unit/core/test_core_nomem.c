@@ -1,5 +1,5 @@
-/* Memory fails at the n-th request, for every n: a clean error, nothing half done, nothing lost
- * (the last under ASan). */
+/* The n-th request for memory fails, for every n: a clean error, no partial result, no leak (ASan
+ * finds those). */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static enum mq_status normalize(void)
     struct mq_message_info info = {0};
     struct mq_buffer out;
     out = (struct mq_buffer){0};
-    /* Many short lines: more CRs are added than were reckoned with. */
+    /* Many short lines: more CRs are added than the first estimate allows for. */
     enum mq_status status = mq_message_normalize(
         MQ_STR(
             "A: b\nBcc: c\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
@@ -77,7 +77,7 @@ static void test_every_request(void **state)
                 assert_int_equal(status, MQ_OK);
                 break;
             }
-            /* A failure only in what follows the result (a shown DSN) is none of it. */
+            /* A failure after the result is complete (in a shown DSN) does not count. */
             assert_true(status == MQ_NOMEM || (operations[i].run == parse_dsn && status == MQ_OK));
         }
         assert_true(n >= operations[i].least);

@@ -1,3 +1,4 @@
+/* Error texts: filled in, cut to size, and safe to print. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +37,7 @@ static void test_printable(void **state)
     assert_string_equal(err.field, "a?b");
 }
 
-/* The cause in front of what was there already: the text is its own argument. */
+/* Adds a cause before the existing text: the text is its own argument. */
 static void test_wraps_itself(void **state)
 {
     struct mq_error err;

@@ -1,3 +1,4 @@
+/* The JSON writer and reader, also with invalid and truncated input. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -144,7 +145,7 @@ static void test_read_bad(void **state)
     assert_int_equal(mq_json_read((struct mq_str){"[\"a\"]\0", 6}, '[', &list), MQ_INVALID);
 }
 
-/* Nothing is read behind the end: each prefix in a block of its own size, for the sanitizer. */
+/* Nothing is read past the end: each prefix in a block of its own size, for the sanitizer. */
 static void test_prefixes(void **state)
 {
     static const char text[] = "{\"a\\u00e4\\ud83d\\ude00\":\"😀\",\"b\":\"-1.5e10\",\"c\":\"\"}";

@@ -1,15 +1,18 @@
-/* EIO at each file operation in turn, of a request and of a worker's turns: each call that fails
- * says why, what was acknowledged is there, the file stays sound, and what comes later works. */
+/* EIO at each file operation in turn, during a request and a worker's cycles: each call that fails
+ * says why, acknowledged mail is kept, the file stays sound, and later calls work. */
 #include "db/sqlite/internal.h"
 #include "power_bench.h"
 #include "power_vfs.h"
 #include "queue_fixture.h"
 #include "sqlite_peer.h"
 
-enum { MAILS = 4, BEFORE = 2 }; /* m0 and m1 were stored before, m2 is stored then, m3 afterwards */
+enum {
+    MAILS = 4,
+    BEFORE = 2
+}; /* m0 and m1 are stored before the failure, m2 during it, m3 afterwards */
 
-/* How long operations fail: one of them, until the calls are over, until the connection is closed.
- */
+/* How long operations fail: one operation, until the calls are over, or until the connection is
+ * closed. */
 enum spell { ONCE, CALLS, CLOSE };
 
 enum fate { UNKNOWN, STORED, NOT_STORED, SENT };
@@ -74,7 +77,7 @@ static enum mq_status store(struct life *life, int k)
     return status;
 }
 
-/* ---- what is done while operations fail ---- */
+/* ---- during the failure ---- */
 
 static enum mq_status claim(struct life *life)
 {
@@ -87,7 +90,7 @@ static enum mq_status claim(struct life *life)
     return status;
 }
 
-/* The first is sent, the others go back. */
+/* One mail is sent, the others are released. */
 static enum mq_status settle(struct life *life)
 {
     unsigned char accepted = MQ_OUTCOME_DELIVERED;
@@ -112,7 +115,7 @@ static enum mq_status settle(struct life *life)
 static enum mq_status maintain(struct life *life)
 {
     struct mq_db *db = mq_queue_db(life->fx.queue);
-    mq_sqlite_of(db)->due_frames = 0; /* else it waits for a long WAL */
+    mq_sqlite_of(db)->due_frames = 0; /* otherwise it waits for a long WAL */
     return db->driver->maintain(db, &life->fx.err);
 }
 
@@ -141,7 +144,7 @@ static void live(struct life *life)
     }
 }
 
-/* ---- what is there afterwards ---- */
+/* ---- after the failure ---- */
 
 static void look(struct life *life, const char *what)
 {
@@ -167,7 +170,7 @@ static void must_open(struct life *life)
     }
 }
 
-/* The disk works again: the same connection goes on, and a power failure takes nothing away. */
+/* The disk works again: the same connection continues, and a power failure loses nothing. */
 static void go_on(struct life *life)
 {
     must_open(life);

@@ -1,5 +1,6 @@
 /* link: -Wl,--wrap=fsync */
-/* A sync of the WAL that fails, and the power failure afterwards: what is reported is there. */
+/* A sync of the WAL fails, and a power failure follows: every commit that was reported is on the
+ * disk. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,8 @@ int __wrap_fsync(int fd);
 static bool disk_fails;
 static int asked; /* whether the disk works */
 
-/* The driver's own; SQLite's are in its library, and end in power_vfs.c. */
+/* Hooks of the driver's own calls; SQLite's calls are in its library, and are caught in
+ * power_vfs.c. */
 int __wrap_fsync(int fd)
 {
     asked++;
@@ -64,7 +66,7 @@ static void cut_power(struct power_bench *bench, const char *when)
     bench_check(bench, when);
 }
 
-/* What is stored behind it would not reach the disk: so the WAL begins again. */
+/* Rows stored after it would not reach the disk, so the WAL starts again. */
 static void test_next_commit(void **state)
 {
     struct power_bench *bench = *state;
@@ -110,7 +112,7 @@ static void test_single_statement(void **state)
     cut_power(bench, "a single statement whose sync failed");
 }
 
-/* A checkpoint would spoil the database, too. */
+/* A checkpoint would damage the database, too. */
 static void test_disk_still_fails(void **state)
 {
     struct power_bench *bench = *state;
@@ -135,7 +137,7 @@ static void test_disk_still_fails(void **state)
     cut_power(bench, "a disk that goes on failing");
 }
 
-/* Who opens the file later takes what is in the system's cache for committed. */
+/* A process that opens the file later takes the contents of the system's cache for committed. */
 static void test_opened_later(void **state)
 {
     struct power_bench *bench = *state;
@@ -166,7 +168,7 @@ static void test_disk_works_again(void **state)
     cut_power(bench, "a disk that works again");
 }
 
-/* It is waited for, but not for long. */
+/* The driver waits for the lock, but not for long. */
 static void test_reader_in_the_way(void **state)
 {
     struct power_bench *bench = *state;
@@ -209,7 +211,7 @@ static void test_checkpoint_that_fails_to_sync(void **state)
     cut_power(bench, "after a checkpoint that could not sync");
 }
 
-/* Another process changes the file: there is nothing to cut any more. */
+/* Another process changes the file: there is nothing left to cut. */
 static void test_no_wal_any_more(void **state)
 {
     struct power_bench *bench = *state;
@@ -236,7 +238,7 @@ static void fail_after_commit(void *context, enum power_kind kind)
         power_fail_syncs(POWER_JOURNAL, 1, false);
 }
 
-/* The journal is cut already, which is what commits. */
+/* The journal is already cut, and that is the commit. */
 static void test_stored_though_reported(void **state)
 {
     static const struct power_variant truncate_journal = {"truncate", "truncate", NULL};

@@ -1,4 +1,4 @@
-/* What is there after a power failure: each row whose commit() was reported, in a sound file. */
+/* After a power failure: each row whose commit() was reported is there, in a sound file. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static enum mq_status step(struct power_bench *bench)
     return bench_store(bench, which, bench->active_key);
 }
 
-/* What the other connection does while one is in a sync; locks may keep it from that. */
+/* The other connection's calls during a sync; locks may prevent them. */
 static void meddle(void *context, enum power_kind kind)
 {
     struct power_bench *bench = context;
@@ -84,7 +84,8 @@ static void live(struct power_bench *bench, const char *when)
 
 /* --- power failures at any operation --- */
 
-/* One file through several power failures; where the driver finds what is left of the last. */
+/* One file through several power failures; each time the driver finds the file that the last one
+ * left. */
 static int suffer(struct power_bench *bench, uint32_t random, int cuts)
 {
     int lives = cuts < LIVES ? cuts : LIVES;

@@ -1,3 +1,4 @@
+/* DSNs of servers: what is recognised, what may be shown, and where the credentials come from. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -80,7 +81,7 @@ static void test_foreign(void **state)
     assert_false(mq_server_dsn_is_foreign(MQ_STR("dir:name/x.db")));
 }
 
-/* Blanks and doubled semicolons between the items, and values with them. */
+/* Blanks and doubled semicolons between the items, and values that contain them. */
 static void test_grammar(void **state)
 {
     (void)state;
@@ -102,7 +103,7 @@ static void test_grammar(void **state)
     assert_true(dsn.has_user && dsn.has_password);
 }
 
-/* What the DSN has is not looked up elsewhere. */
+/* Credentials in the DSN are not looked up elsewhere. */
 static void test_credentials(void **state)
 {
     (void)state;

@@ -100,7 +100,7 @@ static void test_rows(void **state)
     assert_int_equal(db->driver->next(db, &row, &scene->err), MQ_OK);
     assert_false(row);
     assert_int_equal(db->driver->changes(db), 0);
-    /* left in the middle: the next statement begins again */
+    /* left half-read: the next run of the statement starts again */
     assert_int_equal(db->driver->run(db, &all, &scene->err), MQ_OK);
     assert_int_equal(db->driver->next(db, &row, &scene->err), MQ_OK);
     assert_int_equal(run_sql(db, "UPDATE t SET a = a WHERE a > 1", &scene->err), MQ_OK);
@@ -158,7 +158,8 @@ static void test_script(void **state)
     assert_string_equal(value_of(db, "SELECT count(*) FROM t"), "0");
 }
 
-/* SQLite undoes the whole transaction when a write fails; what follows must not commit alone. */
+/* SQLite undoes the whole transaction when a write fails; later statements must not commit
+ * alone. */
 static int write_until_full(struct scene *scene)
 {
     struct rlimit limit = {.rlim_cur = 200000, .rlim_max = RLIM_INFINITY};
@@ -180,7 +181,7 @@ static int write_until_full(struct scene *scene)
                      &scene->err);
     if (status != MQ_FULL || !strstr(scene->err.text, scene->path))
         return 3;
-    /* Whether SQLite undid all or the statement: no later success may be a lie. */
+    /* Whether SQLite undid everything or only the statement: a later success must be true. */
     status = db->driver->commit(db, &scene->err);
     if (status != MQ_OK && run_sql(db, "INSERT INTO t VALUES ('alone')", &scene->err) == MQ_OK)
         return 4;

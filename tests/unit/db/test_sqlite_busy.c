@@ -78,7 +78,8 @@ static void test_the_same_process(void **state)
     }
 }
 
-/* Whether a wait for a lock of 100 ms took about that; a commit takes as long as the disk does. */
+/* Whether a wait for a lock of 100 ms took about that long; a commit takes as long as the disk
+ * does. */
 static bool wakes_soon(struct scene *scene, const char *journal)
 {
     int64_t begun, waited;
@@ -96,7 +97,7 @@ static bool wakes_soon(struct scene *scene, const char *journal)
     return status == MQ_OK && waited >= 80 && waited <= 200;
 }
 
-/* It wakes up soon after the lock is free; on a machine with much to do, not each time. */
+/* The wait ends soon after the lock is free, though on a busy machine not every time. */
 static void test_waits_in_short_steps(void **state)
 {
     for (int i = 0; i < 2; i++) {

@@ -86,7 +86,7 @@ static int closes(struct scene *scene)
     return 0;
 }
 
-/* The parent's locks stay: no other process takes itself for the last. */
+/* The parent's locks stay: no other process believes that it is the last one. */
 static void test_child_takes_no_lock_away(void **state)
 {
     struct scene *scene = *state;

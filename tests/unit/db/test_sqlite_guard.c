@@ -174,7 +174,7 @@ static void test_link_turned(void **state)
     }
 }
 
-/* The application reads the file, by which the locks are gone; another process comes and goes. */
+/* The application reads the file, which drops our locks; another process comes and goes. */
 static void test_copied_with_wal(void **state)
 {
     struct scene *scene = *state;
@@ -188,7 +188,7 @@ static void test_copied_with_wal(void **state)
     assert_replaced_then_reopened(scene);
 }
 
-/* In between another process has begun a new WAL, which closing must not touch. */
+/* Meanwhile another process has started a new WAL, which closing must not touch. */
 static void test_copied_and_used_by_others(void **state)
 {
     struct scene *scene = *state;
@@ -208,8 +208,8 @@ static void test_copied_and_used_by_others(void **state)
     assert_string_equal(peer_see(scene, "SELECT count(*) FROM t"), "2");
 }
 
-/* The same, with the other process killed: now closing could have the file for itself, copy its old
- * WAL over what is newer and delete the new one. */
+/* The same, but the other process is killed: closing could now have the file to itself, copy its
+ * old WAL over newer pages and delete the new WAL. */
 static void test_closing_spares_what_others_wrote(void **state)
 {
     for (int noticed = 0; noticed < 2; noticed++) {
@@ -241,7 +241,7 @@ static void test_closing_spares_what_others_wrote(void **state)
     }
 }
 
-/* A backup is copied over the file, its WAL removed, and others go on: a connection that has only
+/* A backup is copied over the file, its WAL is removed, and others continue. A connection that only
  * read, and so never began a transaction, has the old WAL open when it ends. */
 static void test_restored_beside_a_reader(void **state)
 {
@@ -289,8 +289,8 @@ static void test_copied_within_transaction(void **state)
     assert_string_equal(peer_see(scene, "SELECT count(*) FROM t"), "1");
 }
 
-/* The process that takes itself for the last has copied the WAL and is about to delete it: at that
- * moment only its lock shows it. */
+/* The process that believes it is the last has copied the WAL and is about to delete it: at that
+ * moment only its lock shows that. */
 static void test_commit_while_another_closes(void **state)
 {
     struct scene *scene = *state;
@@ -315,7 +315,7 @@ static void test_single_statement_while_another_closes(void **state)
                      MQ_REPLACED);
 }
 
-/* With a rollback journal no lock is held between transactions: nothing to lose by reading. */
+/* With a rollback journal no lock is held between transactions: reading the file drops nothing. */
 static void test_copied_without_wal(void **state)
 {
     struct scene *scene = *state;
@@ -358,7 +358,8 @@ static void test_second_connection_after_copy(void **state)
     assert_string_equal(peer_see(scene, "SELECT group_concat(a) FROM t"), "first,seen");
 }
 
-/* The same with others at work: the new WAL would be written by an index that they do not share. */
+/* The same while other processes work: the new WAL would be written by an index that they do not
+ * share. */
 static void test_second_connection_shares_old_index(void **state)
 {
     struct scene *scene = *state;
@@ -393,8 +394,8 @@ static void test_overwritten_in_place(void **state)
     assert_string_equal(peer_see(scene, "PRAGMA integrity_check"), "ok");
 }
 
-/* A power failure may leave the WAL's name, without contents, beside a file that is not to have
- * one. SQLite takes no notice of it, but for deleting it at times. */
+/* A power failure can leave an empty WAL beside a file in another journal mode. SQLite ignores it,
+ * except that it sometimes deletes it. */
 static void test_empty_wal_beside_journal(void **state)
 {
     struct scene *scene = *state;
@@ -409,8 +410,7 @@ static void test_empty_wal_beside_journal(void **state)
     assert_string_equal(peer_see(scene, "SELECT group_concat(a) FROM t"), "first,second,third");
 }
 
-/* The journal of a process that was killed is open from the transaction's start, which undoes what
- * is in it. */
+/* The journal of a killed process is open from the start of the transaction that rolls it back. */
 static void test_journal_of_a_killed_process(void **state)
 {
     struct scene *scene = *state;
@@ -427,7 +427,7 @@ static void test_journal_of_a_killed_process(void **state)
     assert_string_equal(value_of(scene->db, "SELECT group_concat(a) FROM t"), "first,second");
 }
 
-/* Another process changes the file to a WAL: from then on that is watched. */
+/* Another process switches the file to a WAL: from then on the WAL is watched. */
 static void test_changed_to_wal(void **state)
 {
     struct scene *scene = *state;

@@ -1,4 +1,4 @@
-/* Memory that cannot be had: at each allocation in turn, of SQLite's and of ours. */
+/* Allocations that fail, one after the other, SQLite's and ours. */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup */
 #include <setjmp.h>
 #include <sqlite3.h>
@@ -75,7 +75,7 @@ static int fail_in_sqlite_too(void **state)
     return sqlite3_config(SQLITE_CONFIG_MALLOC, &ours);
 }
 
-/* A transaction that reads what has to be converted, too. */
+/* Also a transaction whose reads convert values. */
 static enum mq_status transact(struct mq_db *db, struct mq_error *err)
 {
     struct mq_value value;
@@ -97,7 +97,7 @@ static enum mq_status transact(struct mq_db *db, struct mq_error *err)
     return status;
 }
 
-/* All that a connection does; the status of what failed first. */
+/* Everything that a connection does; returns the status of the first failure. */
 static enum mq_status use(struct scene *scene, const char *journal)
 {
     struct mq_sqlite_options options = {

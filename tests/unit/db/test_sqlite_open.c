@@ -143,7 +143,7 @@ static void assert_mode(const char *path, const char *suffix, mode_t mode)
     assert_int_equal(info.st_mode & 07777, mode);
 }
 
-/* Mails are nobody else's, whatever the umask; but a directory may be a group's. */
+/* Mails are private, whatever the umask is; but the directory may belong to a group. */
 static void test_mode_of_new_file(void **state)
 {
     struct scene *scene = *state;
@@ -175,7 +175,7 @@ static void test_mode_of_new_file(void **state)
         assert_mode(scene->path, "", expected);
         close_scene(scene);
         unlink(link);
-        peer_see(scene, "SELECT count(*) FROM sqlite_master"); /* the last to close: no WAL stays */
+        peer_see(scene, "SELECT count(*) FROM sqlite_master"); /* the last one leaves no WAL */
         unlink(scene->path);
     }
     umask(before);
@@ -247,7 +247,7 @@ static void test_existing_file_keeps_its_mode(void **state)
     }
 }
 
-/* Between our look at the empty file and our lock, another process has made its own of it. */
+/* Between our look at the empty file and our lock, another process has created its own database. */
 static void test_another_creates_first(void **state)
 {
     struct scene *scene = *state;
@@ -263,7 +263,7 @@ static void test_another_creates_first(void **state)
     peer_ask(&scene->peer, "close");
 }
 
-/* Many at once: one of them makes the file, all use it. */
+/* Many processes at once: one creates the file, all use it. */
 static int create_and_store(struct scene *scene)
 {
     /* Eight at once on a slow machine. */
@@ -316,7 +316,8 @@ static void test_created_by_many(void **state)
     }
 }
 
-/* Root may write everything: as nobody. Exit code 100 + status of opening, or of storing. */
+/* Root may write everywhere, so this runs as nobody. Exit code: 100 + the status of opening or
+ * storing. */
 static int store_as_nobody(struct scene *scene, const char *expected)
 {
     enum mq_status status;
@@ -382,7 +383,7 @@ static int read_then_store(struct scene *scene, int other)
     return scene_store(scene, "x") == MQ_OK ? 0 : 3;
 }
 
-/* An object that only read stores once it may. */
+/* A connection that could only read stores once it is allowed to. */
 static void test_rights_that_come(void **state)
 {
     struct scene *scene = *state;

@@ -1,4 +1,4 @@
-/* Who copies the WAL into the database, and when. */
+/* Which connection copies the WAL into the database, and when. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ static void test_worker_keeps_it_small(void **state)
     assert_in_range(mq_sqlite_wal_bytes(scene->db), 7 * MIB, 10 * MIB);
 }
 
-/* A worker without work writes nothing, and so hears nothing of the producers' frames. */
+/* A worker without work writes nothing, so SQLite does not tell it about the producers' frames. */
 static void test_idle_worker_sees_what_producers_write(void **state)
 {
     struct scene *scene = *state;
@@ -95,7 +95,7 @@ static void test_idle_worker_sees_what_producers_write(void **state)
     for (int i = 0; i < 4; i++) {
         for (int mib = 0; mib < 10; mib++)
             peer_ask(&scene->peer, "INSERT INTO t VALUES (zeroblob(1048576))");
-        usleep(110000); /* looks are so far apart */
+        usleep(110000); /* the interval between looks */
         assert_int_equal(scene->db->driver->maintain(scene->db, &scene->err), MQ_OK);
         assert_int_equal(scene->db->driver->maintain(scene->db, &scene->err), MQ_OK);
     }
@@ -103,7 +103,7 @@ static void test_idle_worker_sees_what_producers_write(void **state)
     assert_true(size_of(scene->path) > 30 * MIB);
 }
 
-/* After a checkpoint in vain the next comes soon, else producers find their cap reached. */
+/* After an incomplete checkpoint the next one comes soon, or producers would reach their cap. */
 static void test_worker_tries_again_soon(void **state)
 {
     struct scene *scene = *state;
@@ -121,7 +121,7 @@ static void test_worker_tries_again_soon(void **state)
     assert_in_range(mq_sqlite_wal_bytes(scene->db), 11 * MIB, 16 * MIB);
 }
 
-/* A long reader keeps the WAL from being reused; afterwards it is cut. */
+/* A long reader prevents the reuse of the WAL; afterwards it is cut. */
 static void test_shrinks_when_a_reader_leaves(void **state)
 {
     struct scene *scene = *state;
@@ -168,7 +168,7 @@ static void test_close(void **state)
     open_as(scene, true);
     scene->db->driver->close(scene->db);
     scene->db = NULL;
-    assert_int_equal(size_of(wal), -1); /* … and the worker none */
+    assert_int_equal(size_of(wal), -1); /* … and the worker leaves none */
     assert_string_equal(peer_see(scene, "SELECT count(*) FROM t"), "12");
 }
 

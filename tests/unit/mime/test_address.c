@@ -1,3 +1,4 @@
+/* Which addresses are accepted, and that checking takes linear time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +51,7 @@ static void test_good(void **state)
     assert_int_equal(check(MQ_STR("jörg.日本@example.org")), MQ_OK);
 }
 
-/* The others are lists, groups, comments and the like, and may be taken where these are. */
+/* Other parsers' special forms (lists, groups, comments) may be accepted where these are. */
 static const char *const bad[] = {
     BAD_ADDRESSES,
     "",

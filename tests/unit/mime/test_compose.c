@@ -1,3 +1,5 @@
+/* Composed messages: header fields, recipients, bodies and size limits. Parts:
+ * test_compose_parts.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -178,7 +180,7 @@ static void test_addresses(void **state)
     assert_field("To", "\"Bob, jr.\" <bob@example.net>, bob@EXAMPLE.net, Bob@example.net,\r\n"
                        " =?utf-8?B?SsO2cmc=?= <joerg@example.net>, a@example.net, "
                        "\"bob@example.net\"\r\n <bob@example.net>, a@example.net");
-    /* Each once: the domain's case does not count, the local part's does. */
+    /* Each once: the case of the domain is ignored, that of the local part is not. */
     assert_int_equal(envelope.recipients.count, 4);
     assert_string_equal(envelope.recipients.items[0], "bob@example.net");
     assert_string_equal(envelope.recipients.items[1], "Bob@example.net");
@@ -187,7 +189,8 @@ static void test_addresses(void **state)
     assert_true(mq_str_ascii(mq_buffer_view(&out)));
 }
 
-/* Only the envelope knows them; without others a group stands where nobody is named. */
+/* Only the envelope has the Bcc recipients; a message without any other has an empty group in
+ * To. */
 static void test_bcc(void **state)
 {
     static const struct mq_compose_address bcc[] = {AS_WRITTEN("Secret <secret@example.net>"),
@@ -281,7 +284,7 @@ static void test_html_only(void **state)
         assert_field("Content-Type", "text/html; charset=utf-8");
     }
     assert_non_null(strstr(out.data, "<p>Some <b>words</b></p>\r\n"));
-    /* A text that is there, though empty, stays as it is. */
+    /* An empty text is kept as it is. */
     fields.text = MQ_STR("");
     assert_composes(&fields);
     assert_non_null(strstr(out.data, "Content-Type: text/plain; charset=utf-8\r\n"
@@ -301,7 +304,7 @@ static void test_unsubscribe(void **state)
     assert_composes(&fields);
     assert_field("List-Unsubscribe", "<mailto:u@example.org?subject=x%20y>");
     assert_no_field("List-Unsubscribe-Post");
-    uris[0] = MQ_STR("HTTPS://example.org/" /* no line holds it with another one */
+    uris[0] = MQ_STR("HTTPS://example.org/" /* too long to share a line with another URI */
                      "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
     uris[1] = MQ_STR("mailto:u@example.org");
     fields.unsubscribe_count = 2;
@@ -340,9 +343,9 @@ static void test_size(void **state)
     fields.max_size = out.len;
     assert_composes(&fields);
     fields.max_size--;
-    assert_bad(&fields, "text", "allowed are");
+    assert_bad(&fields, "text", "are allowed");
     fields.html = MQ_STR("<p>It is the larger one");
-    assert_bad(&fields, "html", "allowed are");
+    assert_bad(&fields, "html", "are allowed");
 }
 
 int main(void)

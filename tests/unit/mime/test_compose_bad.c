@@ -1,5 +1,5 @@
-/* What the composer refuses: rule 20 of what must survive, in each field that reaches a header, and
- * the header fields that are not the caller's. */
+/* What the composer refuses: control characters in each field that reaches a header, and header
+ * fields that callers must not set. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static struct mq_buffer out;
 static struct mq_envelope envelope;
 static struct mq_error err;
 
-/* Everything that a message may have, so that a test can spoil one thing. */
+/* A message with every field, so that a test can spoil one of them. */
 static struct mq_compose_address from, to, cc, bcc, reply_to;
 static struct mq_compose_header header;
 static struct mq_compose_part part;
@@ -96,7 +96,7 @@ static void assert_good(void)
     setup(NULL);
 }
 
-/* Where the text may stand; each is spoiled in turn. `pasted`: people write it. */
+/* The fields that a text can be in; each is spoiled in turn. `pasted`: people paste text there. */
 static const struct place {
     const char *field, *name;
     struct mq_str *where;
@@ -126,7 +126,7 @@ static void put(const struct place *place, struct mq_str text)
     size_t i = (size_t)(place - places);
     *place->where = text;
     if (i < 5) {
-        /* A name apart wants a plain address beside it. */
+        /* With a separate name, the address must be plain. */
         struct mq_str *plain =
             &((struct mq_compose_address *[]){&from, &to, &cc, &bcc, &reply_to})[i]->address;
         *plain = MQ_STR("x@example.org");
@@ -146,8 +146,8 @@ static void assert_refused_everywhere(struct mq_str text)
     }
 }
 
-/* What a tab or another line in the same paragraph is in pasted text: a space in text; all the same
- * an error in an address, a type, a URI, a name of a header. */
+/* Tabs and line ends in pasted text become spaces in free text; in an address, a type, a URI or a
+ * header's name they are an error. */
 static void test_separators(void **state)
 {
     static const char *const separators[] = {"\t",       "\v",           "\f",
@@ -180,7 +180,7 @@ static void test_separators(void **state)
     assert_string_equal(envelope.from, "ann@example.org");
 }
 
-/* Every control character, with what would be an injected line behind it. */
+/* Every control character, followed by a line that would be injected. */
 static void test_controls(void **state)
 {
     char text[64];
@@ -271,7 +271,7 @@ static void test_date(void **state)
     assert_good();
 }
 
-/* Fields that are not the caller's, in any case of letters. */
+/* Fields that callers must not set, in any case. */
 static void test_refused_headers(void **state)
 {
     static const struct {
@@ -329,7 +329,7 @@ static void test_header_names(void **state)
     assert_good();
 }
 
-/* Fields with addresses or ids are no free text. */
+/* Fields that hold addresses or ids are not free text. */
 static void test_structured_headers(void **state)
 {
     struct mq_compose_header twice[2] = {{MQ_STR("References"), MQ_STR("<a@b>")},

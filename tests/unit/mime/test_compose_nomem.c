@@ -1,5 +1,5 @@
-/* Memory fails at the n-th request while a message is composed, for every n: a clean error, nothing
- * half done, nothing lost (the last under ASan). */
+/* The n-th request for memory fails while a message is composed, for every n: a clean error, no
+ * partial result, no leak (ASan finds those). */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include <setjmp.h>
 #include <stdarg.h>

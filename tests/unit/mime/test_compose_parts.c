@@ -1,3 +1,4 @@
+/* Composed messages with several parts: nesting, encodings, boundaries and files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +60,7 @@ static void assert_composes(const struct mq_compose_fields *fields)
     }
 }
 
-/* The message behind "MIME-Version: 1.0". */
+/* The message after "MIME-Version: 1.0". */
 static void assert_body(const struct mq_compose_fields *fields, const char *expected)
 {
     assert_composes(fields);
@@ -105,7 +106,8 @@ static void test_mixed(void **state)
                                "YTtiCsO2O2MNCg==\r\n" B1 "--\r\n");
 }
 
-/* What is no ASCII: the real name once, and one that old readers see; none beside the caller's. */
+/* A name that is not ASCII is written twice: exactly, and in ASCII for old readers. A plain name is
+ * written once. */
 static void test_names(void **state)
 {
     struct mq_compose_fields fields = fields_with(2);
@@ -127,7 +129,7 @@ static void test_names(void **state)
                       "\r\n" B1 "--\r\n");
 }
 
-/* All three, each around what it is for. */
+/* All three multiparts, nested in the right order. */
 static void test_related(void **state)
 {
     struct mq_compose_fields fields = fields_with(3);
@@ -165,7 +167,7 @@ static void test_related(void **state)
                                "\r\n" B1 "--\r\n");
 }
 
-/* Each text has the encoding that is shortest for it. */
+/* Each text gets its shortest encoding. */
 static void test_encodings(void **state)
 {
     struct mq_compose_fields fields = fields_with(0);
@@ -197,14 +199,14 @@ static void test_message(void **state)
     assert_non_null(strstr(out.data, "Content-Type: Message/RFC822; name=\"m.eml\"\r\n"
                                      "Content-Transfer-Encoding: 7bit\r\n"));
     assert_string_equal(part_begin("Message/"), "Subject: a\r\n\r\nb\r\n.\r\n" B1 "--\r\n");
-    /* With 8-bit bytes it is 8bit, and so is what encloses it. */
+    /* A message with 8-bit bytes is 8bit, and so are the parts around it. */
     parts[0].data = MQ_STR("Subject: a\r\n\r\n\xC3\xB6\r\n");
     assert_composes(&fields);
     assert_non_null(strstr(out.data, MIXED "Content-Transfer-Encoding: 8bit\r\n\r\n"));
     assert_non_null(strstr(out.data, "name=\"m.eml\"\r\nContent-Transfer-Encoding: 8bit\r\n"));
     assert_string_equal(part_begin("Message/"), "Subject: a\r\n\r\n\xC3\xB6\r\n\r\n" B1 "--\r\n");
     assert_int_equal(mq_message_flags(mq_buffer_view(&out)), MQ_MESSAGE_8BIT);
-    /* What is shown in the HTML makes the inner ones 8bit too. */
+    /* An image in the HTML makes the inner parts 8bit too. */
     parts[0].cid = MQ_STR("m");
     fields.html = MQ_STR("<p>");
     assert_composes(&fields);
@@ -215,7 +217,7 @@ static void test_message(void **state)
     }
 }
 
-/* What cannot go as it is goes as a file. */
+/* A message that cannot be attached as such is attached as a file. */
 static void test_message_as_file(void **state)
 {
     struct mq_compose_fields fields = fields_with(1);
@@ -235,7 +237,7 @@ static void test_message_as_file(void **state)
     parts[0].data.len = 998;
     assert_composes(&fields);
     assert_non_null(strstr(out.data, "Content-Type: message/rfc822"));
-    /* 8-bit data of the other kinds is none; what may be encoded is. */
+    /* Other 8-bit data does not make the message 8bit, because it may be encoded. */
     parts[0] = attachment(NULL, "message/partial; id=1; number=1", "\xC3\xB6");
     assert_composes(&fields);
     assert_non_null(strstr(out.data, "Content-Type: application/octet-stream\r\n"));
@@ -245,7 +247,7 @@ static void test_message_as_file(void **state)
                                      "Content-Transfer-Encoding: base64\r\n"));
 }
 
-/* A content that has the boundary gets another one, the same each time. */
+/* Content that contains the boundary gets another boundary, the same one each time. */
 static void test_boundary(void **state)
 {
     struct mq_compose_fields fields = fields_with(1);
@@ -341,14 +343,14 @@ static void test_fd_errors(void **state)
         lseek(fd, 0, SEEK_SET);
         parts[0].data.len = 999;
         assert_io(&fields, "its size is not the 999 bytes");
-        lseek(fd, 1, SEEK_SET); /* from where it stands */
+        lseek(fd, 1, SEEK_SET); /* from its current position */
         assert_composes(&fields);
         close(fd);
         assert_io(&fields, "cannot be read: Bad file descriptor");
     }
 }
 
-/* A pipe gives what it has in small pieces. */
+/* A pipe delivers its data in small pieces. */
 static void test_pipe(void **state)
 {
     struct mq_compose_fields fields = fields_with(1);
@@ -397,7 +399,7 @@ static void test_size(void **state)
     reset(NULL);
     assert_int_equal(mq_compose(&fields, &out, &envelope, &err), MQ_MESSAGE);
     assert_string_equal(err.field, "attachments[1]");
-    /* A file that is too large is not even read: this one cannot be. */
+    /* A file that is too large is not read: this one could not be. */
     parts[1].fd = 1000000;
     parts[1].data.len = fields.max_size + 1;
     assert_int_equal(mq_compose(&fields, &out, &envelope, &err), MQ_MESSAGE);
@@ -408,7 +410,7 @@ static void test_size(void **state)
     assert_int_equal(mq_compose(&fields, &out, &envelope, &err), MQ_NOMEM);
 }
 
-/* All memory is taken at once, and not much more than is needed. */
+/* Memory is reserved in one step, and not much more than needed. */
 static void test_reserve(void **state)
 {
     static const char *const names[] = {"a", "\xF0\x9F\x98\x80\xF0\x9F\x98\x80", "\x01"};

@@ -1,5 +1,5 @@
-/* DKIM: the examples of RFC 6376 and RFC 8463, and what is signed. That signatures verify is shown
- * by tests/dkim. */
+/* DKIM: the examples of RFC 6376 and RFC 8463, and which fields are signed. tests/dkim shows that
+ * the signatures verify. */
 #include "dkim_fixture.h"
 
 #include "mime/dkim/canonical.h"
@@ -171,7 +171,7 @@ static void test_field(void **state)
     free(first);
 }
 
-/* Two keys, two fields; the other domain's key gives none. */
+/* Two keys give two fields; the other domain's key gives none. */
 static void test_keys_of_a_domain(void **state)
 {
     (void)state;
@@ -229,14 +229,15 @@ static void test_selection(void **state)
 {
     (void)state;
     add("example.org:s");
-    /* Each one that is there, and once more; what changes on the way never. */
+    /* Signs each field that is present, and its absence once more; never fields that change on the
+     * way. */
     assert_string_equal(names_of("X-Original-To: x\r\n",
                                  "Received: x\r\nReturn-Path: <x>\r\nBcc: x\r\n"
                                  "DKIM-Signature: v=1\r\nTO: b\r\nfrom: a@example.org\r\n"
                                  "Subject: x\r\n y\r\nTo: c\r\nX-Mine: x\r\n\r\nCc: x\r\n"),
                         "From:From:To:To:To:Cc:Subject:Subject:Date:Message-ID:Reply-To:Sender:"
                         "MIME-Version:Content-Type:Content-Transfer-Encoding");
-    /* Lists add their own where there is none. */
+    /* Mailing lists add these fields where they are missing. */
     assert_string_equal(names_of("", "From: a@example.org\r\nReferences: x\r\nIn-Reply-To: x\r\n"
                                      "List-Id: x\r\nList-Unsubscribe: x\r\nResent-To: x\r\n"
                                      "List-Unsubscribe-Post: x\r\nResent-To: y\r\n\r\n"),
@@ -244,12 +245,12 @@ static void test_selection(void **state)
                         "Content-Type:Content-Transfer-Encoding:In-Reply-To:In-Reply-To:References:"
                         "References:List-Unsubscribe:List-Unsubscribe:List-Unsubscribe-Post:"
                         "List-Unsubscribe-Post:List-Id:Resent-To:Resent-To");
-    /* The lines of the worker's own count. */
+    /* Lines that the worker adds count, too. */
     assert_int_equal(
         count(names_of("Reply-To: x\r\n y\r\n", "From: a@example.org\r\n\r\n"), "Reply-To"), 2);
 }
 
-/* What is signed of several with one name: from the bottom up, the prefix last. */
+/* Of several fields with one name, signs from the bottom up, those of the prefix last. */
 static void test_order(void **state)
 {
     struct mq_buffer names;
@@ -291,11 +292,11 @@ static void test_domain(void **state)
     assert_string_equal(domain_of("a@xn--mller-kva.example"), "xn--mller-kva.example");
     assert_string_equal(domain_of("nobody:;"), "");
     assert_string_equal(signature_of("Subject: x\r\n\r\nFrom: a@example.org\r\n"), "");
-    /* The first From decides, though all are signed. */
+    /* The first From decides, though all of them are signed. */
     assert_string_equal(domain_of("a@mail.example.org\r\nFrom: b@example.org"), "mail.example.org");
 }
 
-/* Never unsigned for want of a reader; but others' addresses are not ours to judge. */
+/* An unreadable From never means an unsigned mail, unless it is of another domain. */
 static void test_unreadable_from(void **state)
 {
     (void)state;

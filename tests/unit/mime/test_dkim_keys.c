@@ -1,9 +1,9 @@
-/* Keys of DKIM: their files and rights, lists of them, and memory that fails. */
+/* DKIM keys: their files and permissions, lists of keys, and failing memory. */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include "dkim_fixture.h"
 #include "failing_malloc.h"
 
-/* ---- memory that fails ---- */
+/* ---- failing memory ---- */
 
 static const char short_key[] = "-----BEGIN PRIVATE KEY-----\n"
                                 "MIIBUwIBADANBgkqhkiG9w0BAQEFAASCAT0wggE5AgEAAkEAzzpYJInpndxYuf8A\n"
@@ -119,7 +119,7 @@ static void test_lists(void **state)
 
 /* ---- memory ---- */
 
-/* For every request that may fail: a clean error, nothing appended, nothing lost. */
+/* For every request that can fail: a clean error, nothing appended, no leak. */
 static void test_without_memory(void **state)
 {
     enum mq_status status = MQ_NOMEM;

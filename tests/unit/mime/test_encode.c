@@ -1,3 +1,4 @@
+/* Quoted-printable and base64, the choice between them, and dates. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +52,7 @@ static void test_quoted_printable(void **state)
         {"From me\r\nFromage\r\n From x\r\nFrom \r\n",
          "=46rom me\r\nFromage\r\n From x\r\n=46rom=20\r\n"},
         {"a\rb\nc\r\r\n\n\r", "a\r\nb\r\nc\r\n\r\n\r\n\r\n"},
-        /* 76 fit without a break, 77 need one, whose "=" must fit too. */
+        /* 76 characters fit without a break; 77 need one, and its "=" must fit, too. */
         {X70 "123456\r\n", X70 "123456\r\n"},
         {X70 "1234567\r\n", X70 "12345=\r\n67\r\n"},
         {X70 "123456", X70 "123456\r\n"},
@@ -60,7 +61,7 @@ static void test_quoted_printable(void **state)
         {X70 "12=x\r\n", X70 "12=3Dx\r\n"},
         {X70 "123=x\r\n", X70 "123=\r\n=3Dx\r\n"},
         {X70 "123 \r\n", X70 "123=20\r\n"},
-        /* What comes to a line's begin by a soft break is at a line's begin. */
+        /* After a soft break, the rules for the beginning of a line apply. */
         {X70 "12345.6\r\n", X70 "12345=\r\n=2E6\r\n"},
         {X70 "12345From \xC3\r\n", X70 "12345=\r\n=46rom =C3\r\n"},
         {X70 "1234 6\r\n", X70 "1234 6\r\n"},
@@ -210,7 +211,7 @@ static void decode_quoted_printable(const char *text, struct mq_buffer *decoded)
     }
 }
 
-/* The shorter one to 5 %, and the size is no less than the text takes. */
+/* Chooses the shorter encoding to within 5 %, and reserves at least the size of the text. */
 static void assert_shortest(struct mq_str text, size_t quoted)
 {
     size_t size = 0;
@@ -226,7 +227,7 @@ static void assert_shortest(struct mq_str text, size_t quoted)
     }
 }
 
-/* Lines have at most 76, none ends with white space, all comes back. */
+/* Lines have at most 76 characters, do not end with white space, and decode to the original. */
 static void test_random_texts(void **state)
 {
     static const char *const pieces[] = {"a",     "word ", " ",     "\t",

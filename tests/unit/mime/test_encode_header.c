@@ -1,3 +1,4 @@
+/* Encoded words and folding in header fields. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +89,7 @@ static void test_header_plain(void **state)
 static void test_header_encoded(void **state)
 {
     (void)state;
-    /* Plain ASCII that would not come back as it is. */
+    /* Plain ASCII that a reader would decode to something else. */
     assert_header(" a", "Subject: =?utf-8?Q?_a?=\r\n");
     assert_header("a ", "Subject: =?utf-8?Q?a_?=\r\n");
     assert_header("b a  ", "Subject: b =?utf-8?Q?a__?=\r\n");
@@ -97,18 +98,18 @@ static void test_header_encoded(void **state)
     assert_header("a ?= b", "Subject: a =?utf-8?B?Pz0=?= b\r\n");
     assert_header("a\tb", "Subject: =?utf-8?B?YQli?=\r\n");
     assert_header(X70, "Subject: " X70 "\r\n");
-    /* Whichever is shorter. */
+    /* Uses whichever encoding is shorter. */
     assert_header("Größe", "Subject: =?utf-8?B?R3LDtsOfZQ==?=\r\n");
     assert_header("Böschungen", "Subject: =?utf-8?Q?B=C3=B6schungen?=\r\n");
     assert_header("日本", "Subject: =?utf-8?B?5pel5pys?=\r\n");
-    /* Only what may stand in a phrase stands for itself. */
+    /* Only characters that may stand in a phrase are written unencoded. */
     assert_header("aZ09!*+-/_=?,.:ä-long-word",
                   "Subject: =?utf-8?B?YVowOSEqKy0vXz0/LC46w6QtbG9uZy13b3Jk?=\r\n");
     assert_header("aZ09!*+-/_.ä-a-rather-long-word-behind-it",
                   "Subject: =?utf-8?Q?aZ09!*+-/=5F=2E=C3=A4-a-rather-long-word-behind-it?=\r\n");
 }
 
-/* Only from the first word that needs it to the last one. */
+/* Encodes only from the first word that needs it to the last one. */
 static void test_header_parts(void **state)
 {
     (void)state;
@@ -118,7 +119,7 @@ static void test_header_parts(void **state)
     assert_header("a ö b ö c", "Subject: a =?utf-8?B?w7YgYiDDtg==?= c\r\n");
     assert_header("Böschungen neu", "Subject: =?utf-8?Q?B=C3=B6schungen?= neu\r\n");
     assert_header("neu Böschungen ", "Subject: neu =?utf-8?Q?B=C3=B6schungen_?=\r\n");
-    /* Lines with encoded words have at most 76. */
+    /* Lines with encoded words have at most 76 characters. */
     assert_header(X60 "123 \xC3\xB6", "Subject: " X60 "123\r\n =?utf-8?B?w7Y=?=\r\n");
     assert_header("\xC3\xB6 " X10 X10 X10 X10 "1234567",
                   "Subject: =?utf-8?B?w7Y=?= " X10 X10 X10 X10 "1234567\r\n");
@@ -154,8 +155,8 @@ static void test_header_whole(void **state)
     }
 }
 
-/* Decodes the encoded word that the text begins with; returns what is behind it. Enough for what is
- * written here. */
+/* Decodes the encoded word that the text begins with; returns the rest. Handles only the encodings
+ * that we write. */
 static const char *decode_word(const char *word, struct mq_buffer *decoded)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -183,12 +184,12 @@ static const char *decode_word(const char *word, struct mq_buffer *decoded)
     }
     assert_int_equal(strncmp(text, "?=", 2), 0);
     assert_true(text + 2 - word <= 75);
-    /* Each word has whole characters (RFC 2047, section 5). */
+    /* Each word contains whole characters (RFC 2047, section 5). */
     assert_true(mq_utf8_valid((struct mq_str){decoded->data + start, decoded->len - start}));
     return text + 2;
 }
 
-/* Undoes folding and encoded words; white space between two of them is not part of the text. */
+/* Undoes folding and encoded words; drops white space between two encoded words. */
 static void decode(const char *text, struct mq_buffer *decoded)
 {
     while (*text != '\0') {
@@ -204,7 +205,7 @@ static void decode(const char *text, struct mq_buffer *decoded)
     }
 }
 
-/* Lines without encoded words may be as long as their words. */
+/* A line without encoded words may be as long as its longest word. */
 static void assert_lines(const char *text, size_t max)
 {
     while (*text != '\0') {
@@ -217,7 +218,7 @@ static void assert_lines(const char *text, size_t max)
     }
 }
 
-/* Characters of 1 to 4 bytes at every place where a word or a line may end. */
+/* Characters of 1 to 4 bytes at every position where a word or a line can end. */
 static void test_fold_points(void **state)
 {
     static const char *const units[] = {"ä",    "€",   "😀", "aä", "ä ", "x😀", "👩‍👩‍👧",
@@ -276,7 +277,7 @@ static void test_phrase(void **state)
     assert_phrase(X60 "y", 3, " =?utf-8?Q?" X60 "?=\r\n =?utf-8?Q?y?=");
 }
 
-/* A quoted string that is too long for a line would not be folded. */
+/* A quoted string that is too long for a line could not be folded. */
 static void test_phrase_quoted(void **state)
 {
     char name[61];
@@ -308,7 +309,7 @@ static void test_mailboxes(void **state)
     assert_string_equal(out.data, "To: ann@example.org, \"Bob, jr.\" <bob@example.net>, "
                                   "=?utf-8?B?SsO2cmc=?=\r\n <j@example.net>, "
                                   "=?utf-8?B?PT94Pz0gKG5vdCk=?= <k@example.net>\r\n");
-    /* Behind the name a long address stands where the limit is kept. */
+    /* A long address after the name starts a new line if the limit requires it. */
     addresses[0] = X60 "12345678@x";
     list.addresses.count = list.names.count = 1;
     mq_buffer_reset(&out);

@@ -1,3 +1,4 @@
+/* Parameters of MIME fields: media types and file names (RFC 2231). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +110,7 @@ static void assert_name(writer write, const char *name, const char *expected)
     assert_int_equal(column, last ? strlen(last + 1) : 31 + out.len);
 }
 
-/* What is short and plain needs nothing for old readers. */
+/* A short, plain name needs no second form for old readers. */
 static void test_plain(void **state)
 {
     static const writer writers[] = {mq_param_filename, mq_param_fallback};
@@ -120,7 +121,7 @@ static void test_plain(void **state)
         assert_name(writers[i], "why?", "; filename=\"why?\"");
         assert_name(writers[i], "say \"a\".txt", "; filename=\"say \\\"a\\\".txt\"");
         assert_name(writers[i], X10 X10 "1234567.pdf", "; filename=\"" X10 X10 "1234567.pdf\"");
-        /* What fits in a line of 76 is plain, with one ';' to follow. */
+        /* A parameter that fits in a line of 76, with a ';' after it, stays plain. */
         assert_name(writers[i], X10 X10 X10 "1.pdf", ";\r\n filename=\"" X10 X10 X10 "1.pdf\"");
         assert_name(writers[i], X60 "123", ";\r\n filename=\"" X60 "123\"");
     }
@@ -131,7 +132,7 @@ static void test_filename(void **state)
     (void)state;
     assert_name(mq_param_filename, X60 "1234",
                 ";\r\n filename*0*=utf-8''" X10 X10 X10 X10 X10 "xxxxx;\r\n filename*1*=xxxxx1234");
-    /* What is not ASCII, or would be taken for encoded. */
+    /* A name that is not ASCII, or that a reader would decode. */
     assert_name(mq_param_filename, "Größe.pdf", "; filename*=utf-8''Gr%C3%B6%C3%9Fe.pdf");
     assert_name(mq_param_filename, "=?a", "; filename*=utf-8''%3D%3Fa");
     assert_name(mq_param_filename, "日本 'a'*.50%",
@@ -145,11 +146,11 @@ static void test_fallback(void **state)
     (void)state;
     assert_name(mq_param_fallback, "Größe.pdf", FALLBACK("Gr_e.pdf"));
     assert_name(mq_param_fallback, "日本 (2)😀.docx", FALLBACK("_ (2)_.docx"));
-    /* Nothing that needs a backslash or makes an encoded word. */
+    /* The plain form contains nothing that needs a backslash or looks like an encoded word. */
     assert_name(mq_param_fallback, "=?utf-8?Q?\"ö\\?=", FALLBACK("=_utf-8_Q_="));
-    /* Any bytes. */
+    /* It can be given any bytes. */
     assert_name(mq_param_fallback, "a\r\nb\x7F\xF6.txt", FALLBACK("a_b_.txt"));
-    /* The end of a long one. */
+    /* Of a long name it keeps the end. */
     assert_name(mq_param_fallback, X60 "1234", FALLBACK(X10 X10 X10 X10 X10 "xxxxxxxxx1234"));
     assert_name(mq_param_fallback, "ä" X60 ".pdf", FALLBACK(X10 X10 X10 X10 X10 "xxxxxxxxx.pdf"));
 }
@@ -172,7 +173,7 @@ static void assert_lines(const char *text)
     assert_true(strlen(text) <= 78);
 }
 
-/* Puts together filename*0*=utf-8''…; filename*1*=…, each of whole characters. */
+/* Joins filename*0*=utf-8''…; filename*1*=…, and checks that each has whole characters. */
 static void decode_sections(const char *text, struct mq_buffer *decoded)
 {
     for (int section = 0; (text = strstr(text, " filename*")) != NULL; section++) {
@@ -197,7 +198,8 @@ static void decode_sections(const char *text, struct mq_buffer *decoded)
     }
 }
 
-/* Sections of names of all lengths: lines within 78, whole characters in each, all comes back. */
+/* Sections of names of all lengths: lines of at most 78, whole characters in each, the original
+ * decoded. */
 static void test_sections(void **state)
 {
     static const char *const units[] = {"ä", "€", "😀", "aä", "x", "a b"};

@@ -82,7 +82,7 @@ static void test_resent(void **state)
     assert_envelope("Resent-Cc: t@u\nFrom: a@b\nTo: c@d\n", "a@b>t@u");
     assert_envelope("Resent-From: r@s\nSender: x@y\nFrom: a@b\nTo: c@d\n", "r@s>c@d");
     assert_envelope("Resent-Date: x\nFrom: a@b\nTo: c@d\n", "a@b>c@d");
-    /* An empty field is there all the same: To is not for this time. */
+    /* An empty Resent field counts: To is not used then. */
     assert_envelope("Resent-To:\nFrom: a@b\nTo: c@d\n", "a@b>");
     assert_envelope("RESENT-TO: t@u\nresent-cc: t@u, v@w\nTo: c@d\nFrom: a@b\n", "a@b>t@u v@w");
 }
@@ -104,11 +104,11 @@ static void test_blocks(void **state)
     assert_envelope("Resent-From: 2@x\nResent-To: to2@x\nReturn-Path: <q@x>\n"
                     "Resent-Cc: cc1@x\nTo: c@d\n",
                     "2@x>to2@x");
-    /* One block, though spread, and with a field twice. */
+    /* One block, even with other fields between, and with a field twice. */
     assert_envelope("Resent-From: 2@x\nSubject: s\nResent-To: a@x\nX: y\nResent-To: b@x\n"
                     "Resent-Bcc: c@x\nTo: c@d\n",
                     "2@x>a@x b@x c@x");
-    /* So it is where a trace field says where the block ends, whatever follows. */
+    /* A trace field ends the block, whatever follows. */
     assert_envelope("Resent-From: n@x.yy\nResent-To: one@x.yy\nResent-To: two@x.yy\nReceived: x\n"
                     "Resent-From: o@x.yy\nResent-To: old@x.yy\nTo: b@c.de\n\n",
                     "n@x.yy>one@x.yy two@x.yy");
@@ -116,11 +116,11 @@ static void test_blocks(void **state)
                     "Resent-Bcc: d@x\nReturn-Path: <q@x>\nResent-From: m@x\nResent-Cc: y@x\n"
                     "Resent-From: o@x\nResent-Cc: z@x\n",
                     "n@x>a@x b@x c@x d@x");
-    /* A mark that came again before it counts. */
+    /* A field that occurs a second time after a trace field. */
     assert_envelope("Resent-From: 2@x\nResent-To: to2@x\nResent-To: to1@x\nResent-From: 1@x\n"
                     "Received: x\nResent-From: 0@x\nResent-To: to0@x\nTo: c@d\n",
                     "2@x>to2@x");
-    /* What does not count need not be right. */
+    /* Fields that do not count need not be valid. */
     assert_envelope("Resent-From: 2@x\nResent-To: a@x\nReceived: y\nResent-To: bad\nTo: root\n"
                     "From: root (Cron Daemon)\n",
                     "2@x>a@x");

@@ -17,7 +17,7 @@
 #include <libxml/xmlversion.h>
 #endif
 
-/* From 2.14 on libxml2 reads as HTML 5 says. */
+/* From 2.14 on, libxml2 parses as HTML 5 prescribes. */
 #if defined(MQ_HAVE_LIBXML2) && LIBXML_VERSION >= 21400
 #define HTML5(now, before) now
 #else
@@ -27,7 +27,7 @@
 #include "failing_malloc.h"
 #include "mime/text/html.h"
 
-/* ---- memory that fails ---- */
+/* ---- failing memory ---- */
 
 /* ---- helpers ---- */
 
@@ -92,7 +92,7 @@ static void test_blanks(void **state)
                 "a\n");
 }
 
-/* What is UTF-8 stays so, whatever the document says of itself. */
+/* Valid UTF-8 is kept, whatever charset the document declares. */
 static void test_charset(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void test_tables(void **state)
                 "a | b <https://e.org/>\n");
 }
 
-/* ---- what is sent to break it ---- */
+/* ---- hostile HTML ---- */
 
 static struct mq_buffer repeated(const char *what, int times, const char *tail)
 {
@@ -272,7 +272,7 @@ static struct mq_buffer repeated(const char *what, int times, const char *tail)
     return html;
 }
 
-/* What the parser does not read whole gives no text: half of one would mislead. */
+/* A document that the parser does not finish gives no text: half of it would mislead. */
 static void test_depth(void **state)
 {
     static const char *const nested[] = {"<div title='>/'>w%d", "<ul><li>w%d", "<blockquote>w%d",
@@ -351,7 +351,8 @@ static void on_structured(void *context, xmlErrorPtr error)
     heard++;
 }
 
-/* PHP sets the process's handlers: libxml_get_errors() shows what comes to them. */
+/* The application has set PHP's handlers for the process: libxml_get_errors() must show none of our
+ * errors. */
 static void test_errors_stay_here(void **state)
 {
     (void)state;

@@ -1,3 +1,4 @@
+/* Internationalised domains: which are converted, and which are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +88,7 @@ static void test_domains(void **state)
     assert_becomes("a@xn--mller-kva.bücher.example", "a@xn--mller-kva.xn--bcher-kva.example");
 }
 
-/* Mapping may make another address of them, so they are to be refused and not mended. */
+/* Mapping could turn them into other addresses, so they are refused, not repaired. */
 static void test_no_domains(void **state)
 {
     static const char *const bad[] = {
@@ -140,7 +141,7 @@ static void test_no_domains(void **state)
     assert_refused(MQ_STR("a@☃.example"), "not an internationalised domain name (IDN2_DISALLOWED)");
 }
 
-/* Punycode is quadratic: what is longer than a domain can be must not come near it. */
+/* Punycode takes quadratic time, so text longer than a domain must not reach it. */
 static void test_long(void **state)
 {
     struct mq_buffer text = {0};

@@ -1,4 +1,4 @@
-/* Mailboxes as people write them. */
+/* Mailboxes in the forms that people write. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static enum mq_status parse(const char *text)
     return mq_mailboxes_parse(mq_str_of(text), "to", &list, &err);
 }
 
-/* What the list has, as "name|address" with ";" between. */
+/* The list as "name|address" with ";" between. */
 static void assert_list(const char *expected)
 {
     struct mq_buffer text = {0};
@@ -203,7 +203,7 @@ static void test_bad(void **state)
     assert_int_equal(list.addresses.count, 1);
 }
 
-/* The text says what to do. */
+/* The error's text says what to do. */
 static void test_cures(void **state)
 {
     static const char *const samples[][2] = {

@@ -1,4 +1,4 @@
-/* Addresses of header fields that others wrote. */
+/* Addresses in header fields that other programs wrote. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static enum mq_status read_value(const char *value)
     return mq_addresses_of_header(mq_str_of(value), "Cc", &list, &err);
 }
 
-/* Reads the value to the addresses with spaces between; NULL: it is refused. */
+/* Returns the value's addresses with spaces between, or NULL if it is refused. */
 static void assert_read(const char *value, const char *expected)
 {
     struct mq_buffer text = {0};
@@ -104,10 +104,10 @@ static void test_encoded_words(void **state)
     (void)state;
     assert_read("=?utf-8?Q?M=C3=BCller=2C_Ann?= <a@b>", "a@b");
     assert_read("=?UTF-8?B?TcO8bGxlcg==?=\r\n =?UTF-8?B?LCBB?= <a@b>, c@d", "a@b c@d");
-    /* As programs write them that take no care. */
+    /* Forms that careless programs write. */
     assert_read("=?utf-8?Q?M=C3=BCller,_<x@y>_(z);:?= <a@b>", "a@b");
     assert_read("=?utf-8?Q?a?=b <a@b>", "a@b");
-    /* What only looks like one has no rights. */
+    /* A text that only looks like an address. */
     assert_read("=?a, x@y, ?= <a@b>, c@d", NULL);
     assert_read("=?utf-8?Q?a,x@y", NULL);
     assert_read("=?utf-8?Q <a@b>", "a@b");
@@ -170,7 +170,7 @@ static void test_idn(void **state)
 static void test_bad(void **state)
 {
     static const char *const bad[] = {BAD_ADDRESSES};
-    /* What stands before and behind it. */
+    /* Text before and after the address. */
     static const char *const frames[][2] = {{"", ""},           {"Ann <", ">"},
                                             {"\"A, B\"<", ">"}, {"o@k.org,", ""},
                                             {"", " , o@k.org"}, {"g: o@k.org, ", ";"}};
@@ -231,7 +231,7 @@ static void test_bad_lists(void **state)
     assert_non_null(strstr(err.text, "U+0000 at byte 2"));
 }
 
-/* The text says what to do. */
+/* The error's text says what to do. */
 static void test_cures(void **state)
 {
     static const char *const samples[][2] = {

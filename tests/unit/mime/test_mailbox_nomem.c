@@ -1,5 +1,5 @@
-/* Memory fails at the n-th request, for every n, in what reads addresses: a clean error, nothing
- * half done, nothing lost (the last under ASan). */
+/* The n-th request for memory fails, for every n, while addresses are read: a clean error, no
+ * partial result, no leak (ASan finds those). */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include <setjmp.h>
 #include <stdarg.h>

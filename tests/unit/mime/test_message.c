@@ -1,3 +1,4 @@
+/* Complete messages as they are stored: line ends, added fields, flags and refused input. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@ static enum mq_status normalize(struct mq_str raw)
 {
     mq_buffer_clear(&out);
     info = (struct mq_message_info){0};
-    /* In a block of its own size, so that the sanitizer sees a byte read behind the end. */
+    /* In a block of its own size, so that the sanitizer sees a byte read past the end. */
     char *copy = malloc(raw.len ? raw.len : 1);
     memcpy(copy, raw.data, raw.len);
     enum mq_status status =
@@ -74,7 +75,8 @@ static void test_line_ends(void **state)
     assert_normal("Date: x\nMessage-ID: <a@b>", HAVE "\r\n");
 }
 
-/* CR throughout ends lines; one LF anywhere and a CR in the headers is an error (test_bad). */
+/* CR alone ends lines if the whole message uses it; one LF anywhere and a CR in the headers is an
+ * error (test_bad). */
 static void test_cr_throughout(void **state)
 {
     (void)state;
@@ -89,8 +91,8 @@ static void test_cr_throughout(void **state)
     assert_int_equal(info.flags, RAW | MQ_MESSAGE_8BIT);
 }
 
-/* Whatever looks like the end of the data to somebody stays a line of the text: on the wire each of
- * these dots begins a line that ends with CRLF, and is stuffed there. */
+/* A line that a server could take for the end of the data stays a line of the text: on the wire
+ * each of these dots begins a line that ends with CRLF, and is stuffed. */
 static void test_dots(void **state)
 {
     static const char *const ends[] = {"\n", "\r", "\r\n"};
@@ -120,13 +122,13 @@ static void test_added(void **state)
     assert_id("<z@y>");
     assert_normal("Message-ID:<a@b>\nDate:x", "Message-ID:<a@b>\r\nDate:x\r\n\r\n");
     assert_id("<a@b>");
-    /* An empty one is none. */
+    /* An empty field counts as missing. */
     assert_normal("Message-ID: \nDate:\n \nA: b\n\n", "A: b\r\n" ADDED "\r\n");
-    /* Of several the first stays as it is. */
+    /* Of several fields the first stays as it is. */
     assert_normal("Message-ID: <1@a>\nDate: 1\nMessage-Id: <2@a>\nDate: 2\n more\nA: b\n\n",
                   "Message-ID: <1@a>\r\nDate: 1\r\nA: b\r\n\r\n");
     assert_id("<1@a>");
-    /* Not fields of that name. */
+    /* Fields with similar names do not count. */
     assert_normal("Resent-Date: r\nX-Date: q\nDates: d\n\nDate: body\n",
                   "Resent-Date: r\r\nX-Date: q\r\nDates: d\r\n" ADDED "\r\nDate: body\r\n");
 }
@@ -142,7 +144,7 @@ static void test_blind(void **state)
     assert_normal("X-Bcc: kept\nBccs: kept\n" HAVE, "X-Bcc: kept\r\nBccs: kept\r\n" HAVE "\r\n");
 }
 
-/* A comment behind the id stays in the header. */
+/* A comment after the id stays in the header. */
 static void test_id(void **state)
 {
     static const struct {
@@ -164,7 +166,7 @@ static void test_id(void **state)
         assert_normal(message, message);
         assert_id(samples[i].id);
     }
-    /* Nothing is asked of one that goes. */
+    /* A field that is removed is not checked. */
     assert_normal("Message-ID: <a@b>\nMessage-ID: c\n d\nDate: x\n\n",
                   "Message-ID: <a@b>\r\nDate: x\r\n\r\n");
 }
@@ -233,7 +235,7 @@ static void add_times(struct mq_buffer *buffer, char c, int times)
     }
 }
 
-/* Lines over 998 octets stay, and the flags tell; what is signed must not have them. */
+/* Lines over 998 octets stay, and the flags report them; a signed message must not have any. */
 static void test_long_lines(void **state)
 {
     static const char *const begins[] = {"", "DKIM-Signature: a\nDate: x\nMessage-ID: <a@b>\n"};
@@ -272,7 +274,7 @@ static void test_long_lines(void **state)
     mq_buffer_clear(&raw);
 }
 
-/* What is signed is not to be mended. */
+/* A signed message must not be repaired. */
 static void test_signed_flags(void **state)
 {
     (void)state;
@@ -295,7 +297,7 @@ static void test_size(void **state)
     mq_buffer_reset(&out);
     limited.max_size--;
     assert_int_equal(mq_message_normalize(raw, &limited, &out, &info, &err), MQ_MESSAGE);
-    assert_non_null(strstr(err.text, "33 bytes, allowed are 32"));
+    assert_non_null(strstr(err.text, "33 bytes, at most 32 are allowed"));
     assert_int_equal(out.len, 0);
 }
 
@@ -314,7 +316,7 @@ static void test_signed(void **state)
         "DKIM-Signature: v=1; h=From:Message-ID:\r\nDate: x\r\n\r\n",
         "DKIM-Signature: v=1; h=\r\nBcc: s\r\n" HAVE "\r\n",
         "DKIM-Signature: v=1; bh=From; x=h\r\nBcc: s\r\n" HAVE "\r\n",
-        /* The second covers it. */
+        /* The second signature covers it. */
         "DKIM-Signature: v=1; h=From\r\nDKIM-Signature: v=1; h=From:Bcc\r\nBcc: s\r\n" HAVE "\r\n",
         "Bcc: s\r\n" HAVE "DKIM-Signature: v=1; h=From:Bcc\r\nDKIM-Signature: v=1; h=From\r\n\r\n",
     };
@@ -325,7 +327,8 @@ static void test_signed(void **state)
         "DKIM-Signature: v=1\nDate: x\nMessage-ID: <a@b>\n\na\rb\n",
     };
     (void)state;
-    assert_normal("DKIM-Signature: v=1\r\n" HAVE "\r\ntext", /* a last line end is none */
+    assert_normal("DKIM-Signature: v=1\r\n" HAVE
+                  "\r\ntext", /* adding the last line end does not count */
                   "DKIM-Signature: v=1\r\n" HAVE "\r\ntext\r\n");
     assert_normal("DKIM-Signature: v=1\nDate: x\nMessage-ID: <a@b>\n\na\nb\n",
                   "DKIM-Signature: v=1\r\n" HAVE "\r\na\r\nb\r\n");
@@ -335,7 +338,7 @@ static void test_signed(void **state)
     for (size_t i = 0; i < sizeof mixed / sizeof *mixed; i++) {
         assert_bad(mq_str_of(mixed[i]), "line ends are mixed");
     }
-    /* What no signature covers may come and go. */
+    /* Fields that no signature covers may be added and removed. */
     assert_normal("DKIM-Signature: v=1; h=From:To:Date:Message-ID;\r\nBcc: s\r\n" HAVE "\r\n",
                   "DKIM-Signature: v=1; h=From:To:Date:Message-ID;\r\n" HAVE "\r\n");
     assert_normal("Bcc: s\r\nDKIM-Signature: v=1;\r\n\th=From :\r\n\tTo; b=\r\nX: y\r\n\r\n",
@@ -343,7 +346,7 @@ static void test_signed(void **state)
     assert_normal("DKIM-Signature: v=1; h=From:Date\r\nDKIM-Signature: h=To\r\nDate: x\r\n\r\n",
                   "DKIM-Signature: v=1; h=From:Date\r\nDKIM-Signature: h=To\r\nDate: x\r\n"
                   "Message-ID: <id@q.example>\r\n\r\n");
-    /* Only the field itself is a signature. */
+    /* Only the field DKIM-Signature itself is a signature. */
     assert_normal("X: DKIM-Signature: v=1\n\nDKIM-Signature: v=1\r",
                   "X: DKIM-Signature: v=1\r\n" ADDED "\r\nDKIM-Signature: v=1\r\n");
 }
@@ -359,7 +362,7 @@ static void test_flags(void **state)
     assert_int_equal(info.flags, RAW);
     assert_normal("A: b\r\n ä\r\n" HAVE "\r\nx\rä", "A: b\r\n ä\r\n" HAVE "\r\nx\r\nä\r\n");
     assert_int_equal(info.flags, RAW | MQ_MESSAGE_8BIT);
-    /* What is taken out needs nothing. */
+    /* Removed fields need no capability of the relay. */
     assert_normal("Bcc: a,\r\n \xC3\xA4@b\r\nA: b\r\n" HAVE "\r\n", "A: b\r\n" HAVE "\r\n");
     assert_int_equal(info.flags, 0);
     assert_int_equal(mq_message_flags(MQ_STR("")), 0);
@@ -419,7 +422,7 @@ static void test_fields(void **state)
     }
 }
 
-/* What is normal stays as it is. */
+/* A normalized message stays as it is. */
 static void test_idempotent(void **state)
 {
     struct mq_buffer once;
@@ -431,8 +434,8 @@ static void test_idempotent(void **state)
     mq_buffer_clear(&once);
 }
 
-/* A fault at each place of messages of each length around the blocks that are looked at together.
- */
+/* A fault at each position, in messages of each length around the size of the blocks that are
+ * checked together. */
 static void test_check_wire(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* What a mail asks for of delivery status notifications: checked, written as parameters, kept in
- * the job's column. */
+/* Requests for delivery status notifications: checked, written as parameters, kept in the job's
+ * column. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,7 +93,7 @@ static void test_column(void **state)
     assert_memory_equal(&read, &notify, sizeof read);
     mq_buffer_clear(&out);
 
-    /* What another program wrote never gets into a command as it is. */
+    /* Text that another program wrote into the column never reaches a command unchecked. */
     static const char *const nothing[] = {
         "",
         "null",

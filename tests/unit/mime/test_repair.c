@@ -1,4 +1,4 @@
-/* Headers of messages that come as text: what they become is ASCII and fits in its lines. */
+/* Headers of complete messages: after repair they are ASCII, and their lines are short enough. */
 #include "repair_fixture.h"
 
 #include "mime/idn.h"
@@ -17,9 +17,9 @@ static void test_unstructured(void **state)
         {"X-City: in Köln (am Rhein)\r\n", "X-City: in =?utf-8?B?S8O2bG4=?= (am Rhein)\r\n"},
         {"Subject: a  größerer größter  b\r\n",
          "Subject: a  =?utf-8?B?Z3LDtsOfZXJlciBncsO2w590ZXI=?=  b\r\n"},
-        /* Folds are undone, tabs are spaces. */
+        /* Folds are undone, and tabs become spaces. */
         {"Subject: a\r\n\tö\r\n b\r\n", "Subject: a =?utf-8?B?w7Y=?= b\r\n"},
-        /* The space between two encoded words is none for readers. */
+        /* Readers drop the space between two encoded words. */
         {"Subject: =?utf-8?Q?x?= ö =?utf-8?Q?y?=\r\n",
          "Subject: =?utf-8?Q?x?= =?utf-8?Q?_=C3=B6_?= =?utf-8?Q?y?=\r\n"},
         {"Subject: =?utf-8?Q?x?=  ö y\r\n", "Subject: =?utf-8?Q?x?= =?utf-8?Q?__=C3=B6?= y\r\n"},
@@ -42,24 +42,24 @@ static void test_not_utf8(void **state)
         {"Subject: Gr\xFC\xDF e\r\n", "Subject: =?windows-1252?Q?Gr=FC=DF?= e\r\n"},
         {"Subject: \xA4\r\nContent-Type: text/plain; charset=\"ISO-8859-15\"\r\n",
          "Subject: =?ISO-8859-15?Q?=A4?=\r\nContent-Type: text/plain; charset=\"ISO-8859-15\"\r\n"},
-        /* No charset that the bytes can have, or no name of one. */
+        /* A charset that cannot be right, or not the name of one. */
         {"Subject: \xA4\r\nContent-Type: text/plain; charset=utf-8\r\n",
          "Subject: =?windows-1252?Q?=A4?=\r\nContent-Type: text/plain; charset=utf-8\r\n"},
         {"Subject: \xA4\r\nContent-Type: text/plain; charset=\"a?Q?x?= b\"\r\n",
          "Subject: =?windows-1252?Q?=A4?=\r\n"
          "Content-Type: text/plain; charset=\"a?Q?x?= b\"\r\n"},
-        /* Each field for itself. */
+        /* Each field is judged by itself. */
         {"Subject: \xFC\r\nX: \xC3\xBC\r\n",
          "Subject: =?windows-1252?Q?=FC?=\r\nX: =?utf-8?B?w7w=?=\r\n"},
         {"From: J\xF6rg <a@b.example>\r\n", "From: =?windows-1252?Q?J=F6rg?= <a@b.example>\r\n"},
         {"From: J\xF6rg <gr\xC3\xB6@b.example>\r\n",
          "From: =?windows-1252?Q?J=F6rg?= <gr\xC3\xB6@b.example>\r\n"},
-        /* An address that is none is text. */
+        /* An invalid address is encoded as text. */
         {"To: \xFC@b.example\r\n", "To: =?windows-1252?B?/EBiLmV4YW1wbGU=?=\r\n"},
-        /* Where encoded words are none. */
+        /* Positions where encoded words are not allowed. */
         {"References: <\xE4@b> <c@d>\r\n", "References: <=E4@b> <c@d>\r\n"},
         {"Received: from \xE4\r\n\tby b\r\n", "Received: from =E4\r\n\tby b\r\n"},
-        /* Pairs of bytes: cut before a space or between two. */
+        /* Characters of two bytes: cut before a space or between two characters. */
         {"Subject: "
          "\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1 "
          "\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\xB0\xA1\r\n"
@@ -92,11 +92,11 @@ static void test_addresses(void **state)
         {"Resent-From: ü<a@b.example>\r\nReturn-Receipt-To: ü <a@b.example>\r\n",
          "Resent-From: =?utf-8?B?w7w=?= <a@b.example>\r\n"
          "Return-Receipt-To: =?utf-8?B?w7w=?= <a@b.example>\r\n"},
-        /* A local part in UTF-8 needs SMTPUTF8 all the same; the rest need not wait for that. */
+        /* A local part in UTF-8 needs SMTPUTF8 anyway; the rest is repaired all the same. */
         {"To: Jörg <jörg@b.example>\r\n", "To: =?utf-8?B?SsO2cmc=?= <jörg@b.example>\r\n"},
         {"To:  jörg@b.example,\r\n  a@b.example\r\n", "To:  jörg@b.example,\r\n  a@b.example\r\n"},
-        /* A list that cannot be read is text, piece by piece: no relay must offer SMTPUTF8 for it.
-         */
+        /* A list that cannot be read is encoded piece by piece, so that no relay must offer
+         * SMTPUTF8 for it. */
         {"To: Jörg\r\n", "To: =?utf-8?B?SsO2cmc=?=\r\n"},
         {"To: Jörg <a@b.example> c@d.example\r\n",
          "To: =?utf-8?B?SsO2cmc=?= <a@b.example> c@d.example\r\n"},
@@ -109,7 +109,7 @@ static void test_addresses(void **state)
         {"To: undisclosed recipiënts\r\n", "To: =?utf-8?Q?undisclosed_recipi=C3=ABnts?=\r\n"},
         {"Reply-To: Zoë, jörg@b.example\r\n",
          "Reply-To: =?utf-8?Q?Zo=C3=AB?=, =?utf-8?B?asO2cmdAYi5leGFtcGxl?=\r\n"},
-        /* Ids, dates, trace fields and URIs stay. */
+        /* Ids, dates, trace fields and URIs are not changed. */
         {"References: <ä@b>\r\nDate: ä\r\n", "References: <ä@b>\r\nDate: ä\r\n"},
     };
     (void)state;
@@ -147,11 +147,11 @@ static void test_params(void **state)
          "Content-Disposition: attachment;\r\n"
          " x*0*=utf-8''%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6%C3%B6;\r\n"
          " x*1*=%C3%B6%C3%B6\r\n"},
-        /* Not readable. */
+        /* A parameter that cannot be read. */
         {"Content-Type: ä/b; c=d\r\n", "Content-Type: ä/b; c=d\r\n"},
         {"Content-Type: a/b; ä=d\r\n", "Content-Type: a/b; ä=d\r\n"},
         {"Content-Type: a/b; \xE4=d\r\n", "Content-Type: a/b; =E4=d\r\n"},
-        /* In sections already. */
+        /* A parameter already in sections. */
         {"Content-Type: a/b; name*0=\"ü1\"; name*1=\"ö2\"\r\n",
          "Content-Type: a/b; name*0=\"ü1\"; name*1=\"ö2\"\r\n"},
         {"Content-Disposition: a; filename*0*=utf-8''%C3%BC; filename*1=\"\xF6\"\r\n",
@@ -175,8 +175,7 @@ static void repeat(const char *text, size_t times)
     }
 }
 
-/* Repairs what is in `field` and copies the lines of it into `lines`; returns how many there are.
- */
+/* Repairs `field` and copies the resulting lines into `lines`; returns their number. */
 static size_t fold(struct mq_str lines[16])
 {
     size_t count = 0;
@@ -217,14 +216,14 @@ static void assert_lengths(size_t count, const size_t *lengths)
 static void test_long_fields(void **state)
 {
     (void)state;
-    /* At the last white space that fits: nothing but a line end is added. */
+    /* Folds at the last white space that fits: only a line end is added. */
     repeat("A:", 1);
     repeat(" 23456789", 300);
     LENGTHS(2 + 110 * 9, 110 * 9, 80 * 9);
     repeat("A: b\r\n ", 1); /* a continuation */
     repeat("x\t", 700);
     LENGTHS(4, 998, 1 + 1400 - 998 - 1);
-    /* Without: between characters, with a space. */
+    /* Without white space: folds between characters, with an added space. */
     repeat("A: ", 1);
     repeat("x", 2000);
     LENGTHS(998, 998, 2003 - 998 - 997 + 1);
@@ -234,7 +233,7 @@ static void test_long_fields(void **state)
     repeat("To: a@b.example,", 1);
     repeat("c@d.example,", 100);
     LENGTHS(16 + 81 * 12, 1 + 19 * 12);
-    /* What fits in a line of its own goes there. */
+    /* A word that fits in a line of its own goes there. */
     repeat("Subject: ", 1);
     repeat("x", 997);
     LENGTHS(8, 998);
@@ -253,13 +252,13 @@ static void test_long_fields(void **state)
     repeat(" ", 3000);
     repeat("b\r\n c", 1);
     LENGTHS(2, 2, 2);
-    /* Encoded, then folded: encoded words are short, other words may be long. */
+    /* Encodes first, then folds: encoded words are short, other words may be long. */
     repeat("Subject: ö ", 1);
     repeat("x", 1500);
     LENGTHS(25, 998, 504);
 }
 
-/* A long name of a parameter is not repeated in each of thousands of sections. */
+/* A parameter's long name is not repeated in thousands of sections. */
 static void test_long_param(void **state)
 {
     (void)state;
@@ -281,7 +280,7 @@ static void test_long_param(void **state)
     mq_buffer_clear(&field);
 }
 
-/* Without white space a list is broken between what it lists. */
+/* A list without white space is broken between its entries. */
 static void test_long_lists(void **state)
 {
     struct mq_str lines[16];
@@ -305,7 +304,7 @@ static void test_long_lists(void **state)
     assert_int_equal(lines[0].len, 904);
 }
 
-/* An id is never folded: it would be another. */
+/* An id is never folded, because that would change it. */
 static void test_long_id(void **state)
 {
     static const char *const begins[] = {"Message-ID: ", "Message-ID:\r\n\t", "Message-ID:"};
@@ -317,7 +316,7 @@ static void test_long_id(void **state)
             repeat("<a b", 1);
             repeat("x", 940);
             repeat(" c@d>(", 1);
-            repeat("x", 100); /* no white space to fold at but in the id */
+            repeat("x", 100); /* the only white space is within the id */
             repeat(" ", 1);
             repeat("comment ", 200);
             repeat(")\r\nDate: x\r\n\r\n", 1);
@@ -346,7 +345,7 @@ static void test_long_id(void **state)
     mq_buffer_clear(&field);
 }
 
-/* What is signed stays as it is, or is refused. */
+/* A signed message stays as it is, or is refused. */
 static void test_signed(void **state)
 {
     (void)state;
@@ -357,14 +356,14 @@ static void test_signed(void **state)
         MQ_MESSAGE);
     assert_string_equal(err.field, "message");
     assert_string_equal(err.text,
-                        "message: line 4: a header has bytes that are not UTF-8, and a "
-                        "DKIM-Signature forbids to change it; encode it (RFC 2047) before signing");
+                        "message: line 4: a header has bytes that are not UTF-8, and its "
+                        "DKIM-Signature forbids changing it; encode it (RFC 2047) before signing");
     repeat("DKIM-Signature: v=1\r\n" HAVE "\r\n", 1);
     repeat("x", 999);
     assert_int_equal(repair(mq_buffer_view(&field)), MQ_MESSAGE);
     assert_string_equal(err.text,
-                        "message: line 5: it has more than 998 octets, and a DKIM-Signature "
-                        "forbids to change it; break it or encode it (quoted-printable or base64) "
+                        "message: line 5: it has more than 998 octets, and its DKIM-Signature "
+                        "forbids changing it; break it or encode it (quoted-printable or base64) "
                         "before signing");
     assert_int_equal(out.len, 0);
     mq_buffer_clear(&field);
@@ -382,7 +381,7 @@ static void test_size(void **state)
     mq_buffer_reset(&out);
     limited.max_size--;
     assert_int_equal(mq_repair_accept(raw, &limited, &out, &info, &err), MQ_MESSAGE);
-    assert_non_null(strstr(err.text, "bytes, allowed are"));
+    assert_non_null(strstr(err.text, "bytes, at most"));
     assert_int_equal(out.len, 0);
 }
 

@@ -51,7 +51,7 @@ static void test_texts(void **state)
                      "Subject: x\r\n\r\n.caf\xC3\xA9 and many more words\r\n",
                      "MIME-Version: 1.0\r\n" TYPE "Content-Transfer-Encoding: quoted-printable\r\n"
                      "Subject: x\r\n\r\n=2Ecaf=C3=A9 and many more words\r\n");
-    /* what is encoded already, and has a byte that it must not have */
+    /* encoded already, but with a byte that the encoding does not allow */
     assert_converted("MIME-Version: 1.0\r\n" TYPE "Content-Transfer-Encoding: quoted-printable\r\n"
                      "\r\na=\r\nb=3D\xC3\xA9\r\n",
                      "MIME-Version: 1.0\r\n" TYPE "Content-Transfer-Encoding: quoted-printable\r\n"
@@ -73,7 +73,7 @@ static void test_parts(void **state)
                            "--qq\r\n\r\nplain\r\n--qq\r\n" TYPE
                            "Content-Transfer-Encoding: quoted-printable\r\n\r\n"
                            "=C3=A9t=C3=A9 is here, with many more words\r\n--qq--\r\n");
-    /* An attached message is not encoded itself (RFC 2046, 5.2.1). */
+    /* An attached message must not be encoded as a whole (RFC 2046, 5.2.1). */
     assert_converted(
         MULTI
         "\r\n--qq\r\nContent-Type: message/rfc822\r\n"
@@ -86,7 +86,7 @@ static void test_parts(void **state)
         "=C3=A9 and many, many more words that have to be said to be long enough\r\n--qq--\r\n");
 }
 
-/* Without its bytes over 127, or with them encoded, a line may be the boundary. */
+/* A line that would become a boundary line, once its bytes over 127 are removed or encoded. */
 static void test_no_boundary_is_made(void **state)
 {
 #define TWO                                                                               \
@@ -104,7 +104,7 @@ static void test_what_must_not_be_changed(void **state)
 {
     (void)state;
     assert_refused("DKIM-Signature: v=1\r\n\r\n\xC3\xA9\r\n",
-                   "a DKIM-Signature forbids to change it");
+                   "its DKIM-Signature forbids changing it");
     assert_refused("Content-Type: multipart/signed; boundary=qq\r\n\r\n--qq\r\n\r\n\xC3\xA9\r\n"
                    "--qq--\r\n",
                    "a part of it is signed or encrypted");
@@ -120,7 +120,7 @@ static void test_what_must_not_be_changed(void **state)
     }
     strcat(deep, "Subject: x\r\n\r\n\xC3\xA9\r\n");
     assert_refused(deep, "a part of it is nested more than 32 deep");
-    /* A signature over 7 bits stays, beside what is converted. */
+    /* A signed part of 7 bits stays as it is, beside parts that are converted. */
     assert_converted(MULTI "\r\n--qq\r\nContent-Type: multipart/signed; boundary=s\r\n\r\n--s\r\n"
                            "\r\nascii\r\n--s--\r\n--qq\r\n" TYPE
                            "\r\nno \xC3\xA9t\xC3\xA9 yet, nor many more words\r\n"

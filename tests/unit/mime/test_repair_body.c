@@ -1,8 +1,8 @@
-/* Bodies with lines over 998 octets: what is encoded, wrapped or cut, and that nothing else
- * changes. Decoded by Python in tests/message/repair.phpt. */
+/* Bodies with lines over 998 octets: which parts are encoded, wrapped or cut, and that nothing else
+ * changes. tests/message/repair.phpt decodes them with Python. */
 #include "repair_body_fixture.h"
 
-/* A body of one long line: the header gets what is missing, and only that. */
+/* A body of one long line: only the missing header fields are added. */
 static void test_text(void **state)
 {
     static const struct {
@@ -30,7 +30,7 @@ static void test_text(void **state)
         mq_buffer_cstr(&wanted, "=2E\r\n");
         assert_repaired();
     }
-    /* 998 octets are no long line. */
+    /* 998 octets are not too long. */
     both(HAVE "\r\n");
     repeat(&raw, "a", 998);
     repeat(&wanted, "a", 998);
@@ -38,7 +38,7 @@ static void test_text(void **state)
     assert_repaired();
 }
 
-/* The charset of a text without type; base64 where it is shorter. */
+/* The charset of a text without a type; base64 where that is shorter. */
 static void test_charset(void **state)
 {
     static const struct {
@@ -61,7 +61,7 @@ static void test_charset(void **state)
     }
 }
 
-/* What is encoded already stays so. */
+/* An encoded part stays as it is. */
 static void test_encoded(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void test_encoded(void **state)
     mq_buffer_cstr(&wanted, "\r\nQUJDQUJDQUJD");
     both("\r\n");
     assert_repaired();
-    /* Soft breaks not within "=C3", and not before "--"; white space at the line's end goes. */
+    /* No soft break within "=C3" or before "--"; white space at the end of a line is encoded. */
     both(HAVE "Content-Transfer-Encoding: quoted-printable\r\n\r\n=3D \r\n");
     repeat(&raw, "=C3", 400);
     mq_buffer_cstr(&raw, "=20 \t");
@@ -123,7 +123,7 @@ static void test_encoded(void **state)
     assert_repaired();
 }
 
-/* Lines are cut as relays do where nothing else is allowed. */
+/* Where encoding is not allowed, lines are cut, as relays do. */
 static void test_cut(void **state)
 {
     static const char *const heads[] = {
@@ -145,7 +145,7 @@ static void test_cut(void **state)
         repeat(&wanted, "\xC3\xB6", 499);
         mq_buffer_cstr(&wanted, "\r\n\xC3\xB6\xC3\xB6");
         both("\r\n");
-        /* No line begins with what could be a boundary. */
+        /* No line begins with text that could be a boundary. */
         repeat(&raw, "\xF6", 998);
         repeat(&wanted, "\xF6", 997);
         mq_buffer_cstr(&wanted, "\r\n\xF6");
@@ -166,7 +166,8 @@ static void test_multipart(void **state)
     repeat(&raw, "a", 1000);
     quoted(1000);
     mq_buffer_cstr(&raw, "\r\n");
-    /* The line end before a boundary is its own: content with one, and one without. */
+    /* The line end before a boundary belongs to the boundary: content that ends with a line end,
+     * and content that does not. */
     both("\r\n--=_b\r\n");
     mq_buffer_cstr(&raw, "\r\n");
     mq_buffer_cstr(&wanted, "Content-Type: text/plain; charset=utf-8\r\n"
@@ -243,7 +244,7 @@ static void test_nested(void **state)
     assert_repaired();
 }
 
-/* A text that has a boundary in it is not encoded so that it could begin a line. */
+/* A text that contains a boundary is not encoded in a way that moves it to the start of a line. */
 static void test_boundary_inside(void **state)
 {
     (void)state;
@@ -260,7 +261,7 @@ static void test_boundary_inside(void **state)
     assert_repaired();
 }
 
-/* Where a line is all dashes, what is behind a cut begins with them, but no line does. */
+/* In a line of dashes, the text after a cut begins with dashes, but the new line must not. */
 static void test_dashes(void **state)
 {
     (void)state;
@@ -286,7 +287,7 @@ static void test_dashes(void **state)
     assert_repaired();
 }
 
-/* Boundaries that only a text in quoted-printable has, and one that none has. */
+/* Boundaries that occur only in a quoted-printable text, and one that never occurs. */
 static void test_boundary_quoted(void **state)
 {
     static const struct {
@@ -308,7 +309,7 @@ static void test_boundary_quoted(void **state)
     }
 }
 
-/* A part that its multipart does not end; what is deeper than anybody writes is not cut. */
+/* A part that its multipart does not end; parts nested deeper than anyone writes are not cut. */
 static void test_broken(void **state)
 {
     (void)state;
@@ -373,7 +374,7 @@ static void test_linear(void **state)
     repeat(&raw, "a", 1000);
     double begin = seconds();
     repair(mq_buffer_view(&raw));
-    assert_true(seconds() - begin < 5); /* quadratic, it is minutes */
+    assert_true(seconds() - begin < 5); /* minutes if the time is quadratic */
 }
 
 int main(void)
@@ -392,5 +393,5 @@ int main(void)
         cmocka_unit_test_teardown(test_broken, teardown),
         cmocka_unit_test_teardown(test_linear, teardown),
     };
-    return cmocka_run_group_tests_name("mend_body", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("repair_body", tests, NULL, NULL);
 }

@@ -1,8 +1,9 @@
-/* Headers of messages that come as text: lists that cannot be read, words, charsets of pairs. */
+/* Headers of complete messages: lists that cannot be read, single words, charsets with characters
+ * of two bytes. */
 #include "repair_fixture.h"
 
-/* Fields that are no UTF-8 and no list of addresses either: what is one stays one, and nothing
- * becomes one. */
+/* Fields that are neither UTF-8 nor a list of addresses: valid addresses in them are kept, and no
+ * new address arises. */
 static void test_broken_addresses(void **state)
 {
     static const struct sample samples[] = {
@@ -17,8 +18,8 @@ static void test_broken_addresses(void **state)
          " =?windows-1252?Q?=FC?= x@b.example\r\n"},
         {"To: a@b.example (\xFC (b) c\r\n", "To: a@b.example (=?windows-1252?Q?=FC?= (b) c\r\n"},
         {"To: a@b.example, c (\xFC) <\r\n", "To: a@b.example, c (=?windows-1252?Q?=FC?=) <\r\n"},
-        /* A quote that is encoded ends no quoted string for the next reader: what stands behind it
-         * is not left in UTF-8, or that reader would change it. */
+        /* An encoded quote no longer ends a quoted string for the next reader, so the text after it
+         * must not stay in UTF-8, or that reader would change it. */
         {"To: \"a, b@\xFC\"c, d <\xC3\xB6@b.example>\r\n",
          "To: \"a, =?windows-1252?B?YkD8ImMs?= d =?windows-1252?B?PMO2QGIuZXhhbXBs?=\r\n"
          " =?windows-1252?B?ZT4=?=\r\n"},
@@ -57,5 +58,5 @@ int main(void)
         cmocka_unit_test_teardown(test_keywords, teardown),
         cmocka_unit_test_teardown(test_charset, teardown),
     };
-    return cmocka_run_group_tests_name("mend_list", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("repair_list", tests, NULL, NULL);
 }

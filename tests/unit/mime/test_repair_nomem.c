@@ -1,5 +1,5 @@
-/* Memory fails at the n-th request, for every n, while a message is repaired: a clean error,
- * nothing half done, nothing lost (the last under ASan). */
+/* The n-th request for memory fails, for every n, while a message is repaired: a clean error, no
+ * partial result, no leak (ASan finds those). */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,5 +61,5 @@ static void test_every_request(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_request)};
-    return cmocka_run_group_tests_name("mend_nomem", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("repair_nomem", tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static void assert_refused(const char *expected)
     mq_buffer_reset(&wanted);
 }
 
-/* What is signed or encrypted would not verify or open any more: it is refused, wherever it is. */
+/* A part that would no longer verify or decrypt makes the message refused, wherever the part is. */
 static void test_sealed(void **state)
 {
     static const char *const heads[] = {
@@ -38,7 +38,7 @@ static void test_sealed(void **state)
         mq_buffer_cstr(&raw, "\n");
         assert_refused("signed or encrypted and has a line over 998 octets");
     }
-    /* A CR alone ends a line in SMTP, and is none for who signed it. */
+    /* SMTP treats a lone CR as a line end, but the signer did not. */
     for (size_t i = 0; i < 6; i++) {
         if (strstr(heads[i], "encrypted") == NULL) {
             both(HAVE);
@@ -49,8 +49,8 @@ static void test_sealed(void **state)
     }
 }
 
-/* The bytes of a signed part stay: beside a part with long lines, behind a subject that is encoded,
- * and with bytes over 127 in it; and so does the content of what is base64. */
+/* The bytes of a signed part do not change: beside a part with long lines, after an encoded
+ * subject, and with bytes over 127 in it. Neither does base64 content. */
 static void test_sealed_stays(void **state)
 {
     static const char part[] = "Content-Type: multipart/signed; boundary=b\r\n\r\n--b\r\n"
@@ -83,7 +83,7 @@ static void test_sealed_stays(void **state)
     repeat(&wanted, "a", 12);
     both("\r\n");
     assert_repaired();
-    /* A CR alone, where nothing is signed. */
+    /* A lone CR where nothing is signed. */
     both(HAVE);
     both("Content-Type: text/plain\r\n\r\nContent-Type: x; multipart/signed\r\n");
     mq_buffer_cstr(&raw, "a\rb\r\n");
@@ -110,5 +110,5 @@ int main(void)
         cmocka_unit_test_teardown(test_sealed_stays, teardown),
         cmocka_unit_test_teardown(test_many_types, teardown),
     };
-    return cmocka_run_group_tests_name("mend_sealed", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("repair_sealed", tests, NULL, NULL);
 }

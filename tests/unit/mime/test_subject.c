@@ -1,3 +1,4 @@
+/* The subject of the queue's row: decoded, safe to print, cut to its length. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +46,7 @@ static void test_words(void **state)
     SHOWN("Subject: =?UTF-8?Q?Gr=C3=BC=C3=9Fe_an?= alle\r\n", "Gr\xc3\xbc\xc3\x9f\x65 an alle");
     SHOWN("Subject: =?utf-8?b?R3LDvMOfZQ==?=\r\n", "Gr\xc3\xbc\xc3\x9f\x65");
     SHOWN("Subject: =?utf-8?B?R3LDvA==?=\r\n =?utf-8*de?B?w59l?=\r\n", "Gr\xc3\xbc\xc3\x9f\x65");
-    /* Octets of one character in two words, which must not be. */
+    /* One character split over two encoded words, which RFC 2047 forbids. */
     SHOWN("Subject: =?utf-8?Q?=C3?= =?utf-8?Q?=BC?=\r\n", "\xc3\xbc");
     SHOWN("Subject: =?ISO-8859-1?Q?=FC=DF?=\r\n", "\xc3\xbc\xc3\x9f");
     SHOWN("Subject: =?latin1?B?/A==?=\r\n", "\xc3\xbc");
@@ -57,7 +58,7 @@ static void test_words(void **state)
     SHOWN("Subject: =?utf-8?Q?\r\n", "=?utf-8?Q?");
 }
 
-/* Neither a terminal nor a log is told to do anything. */
+/* Control sequences reach neither a terminal nor a log. */
 static void test_safe(void **state)
 {
     (void)state;

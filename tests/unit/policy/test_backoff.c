@@ -1,3 +1,4 @@
+/* The delays of each back-off policy, also at the borders of their ranges. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +40,7 @@ static void test_steps(void **state)
 static void test_exponential(void **state)
 {
     struct mq_backoff b = mq_backoffs[MQ_BACKOFF_EXPONENTIAL];
-    /* base·2ⁿ: the first is 60. In the middle of the draw nothing is added. */
+    /* base·2ⁿ: the first delay is 60. A draw in the middle adds no jitter. */
     static const int64_t middle[] = {60, 120, 240, 480, 960, 1920, 3600, 3600};
     static const int64_t least[] = {48, 96, 192, 384, 768, 1536, 2880, 2880};
     (void)state;

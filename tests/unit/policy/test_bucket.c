@@ -1,3 +1,4 @@
+/* The token bucket: refilling is exact, in steps of any size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +36,7 @@ static void test_default_cap(void **state)
     }
 }
 
-/* 40 an hour is one mail in 90 s, for as long as you like. */
+/* 40 an hour is one mail in 90 s, over any period. */
 static void test_forty_an_hour(void **state)
 {
     struct mq_bucket b = {.limit = 40, .cap = 5, .units = 0, .last_refill_s = 1000};
@@ -62,7 +63,7 @@ static void test_refill_borders(void **state)
     mq_bucket_refill(&b, 1001);
     assert_int_equal(b.units, 107);
     assert_int_equal(b.last_refill_s, 1001);
-    mq_bucket_refill(&b, 900); /* back: nothing gained, but the clock is followed */
+    mq_bucket_refill(&b, 900); /* the clock went back: no tokens, but the bucket follows it */
     assert_int_equal(b.units, 107);
     assert_int_equal(b.last_refill_s, 900);
     mq_bucket_refill(&b, INT64_MAX); /* far ahead: at most cap */
@@ -91,7 +92,7 @@ static void test_refill_borders(void **state)
     assert_int_equal(mq_bucket_wait_s(&b), 0);
 }
 
-/* However the refills are cut, the same comes out: no rounding is lost or gained. */
+/* In steps of any size the refills add up to the same: rounding neither loses nor gains tokens. */
 static void test_refill_is_exact(void **state)
 {
     static const int64_t limits[] = {1, 2, 5, 6, 40, 60, 600, 3601};

@@ -1,3 +1,4 @@
+/* Reading SMTP replies: a stream cut anywhere, invalid replies, and bounds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +110,7 @@ static void test_enhanced(void **state)
     assert_int_equal(r.enhanced[2], 999);
 }
 
-/* The same comes out at every cut, and the rest is left unread. */
+/* Every cut gives the same reply, and the rest is left unread. */
 static void test_any_cut(void **state)
 {
     static const char text[] = "250-2.0.0 one\r\n250-2.0.0 two\n250 2.0.0 three\r\n354 next\r\n";

@@ -1,3 +1,4 @@
+/* The states' names, and every transition against a second list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +32,7 @@ static void test_names(void **state)
 
 static void test_moves(void **state)
 {
-    /* from, then every state that a job may go to. */
+    /* from, then every state that a job may change to */
     static const char *const moves[] = {"pending sending parked", "sending pending failed parked",
                                         "failed sending pending parked", "parked pending",
                                         "held pending"};

@@ -1,5 +1,5 @@
-/* What a reply means: single cases with the words of servers in use, and every code at every stage
- * against the rules written a second time, as prose. */
+/* What a reply means: single cases in the words of real servers, and every code at every stage
+ * against the rules, which are here a second time, as prose. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@
 
 struct sample {
     enum mq_stage stage;
-    const char *line; /* as the relay sends it; "" = nothing came */
+    const char *line; /* as the relay sends it; "": no reply came */
     enum mq_verdict verdict;
 };
 
@@ -99,8 +99,8 @@ static void test_positive_and_lost(void **state)
         {RCPT, "", SESSION},
         {DATA, "", SESSION},
         {DOT, "", UNCERTAIN},
-        /* Nonsense after the dot says as little as silence; before it the session is out of step.
-         */
+        /* Nonsense after the dot tells no more than silence; before the dot the session is out of
+         * step. */
         {DOT, "354 go ahead", UNCERTAIN},
         {MAIL, "354 go ahead", PROTOCOL},
         {RCPT, "334 ", PROTOCOL},
@@ -210,7 +210,7 @@ static void test_sender_limits(void **state)
     CHECK(samples);
 }
 
-/* Texts that speak of limits, but not of this sender's: one full mailbox must not stop a queue. */
+/* Texts about limits that are not this sender's: one full mailbox must not stop a queue. */
 static void test_limits_of_others(void **state)
 {
     static const struct sample samples[] = {
@@ -352,7 +352,7 @@ static void test_protocol_denied_later(void **state)
 struct facts {
     enum mq_stage stage;
     int code, class, subject, detail; /* class 0: no enhanced code */
-    bool too_many, limit;             /* what the text says */
+    bool too_many, limit;             /* the meaning of the text */
 };
 
 /* The rules up to the refusals, in their order; false when none decides. */
@@ -416,7 +416,7 @@ static enum mq_verdict oracle(const struct facts *f)
         return REFUSED;
     }
     if (f->stage == RCPT && bare_name) {
-        /* "too many recipients" speaks of recipients. */
+        /* "too many recipients" is about recipients. */
         bool named = f->subject == 1 || f->subject == 2 || (f->subject == 5 && f->detail == 3);
         return named || f->too_many ? REFUSED : UNSAID;
     }

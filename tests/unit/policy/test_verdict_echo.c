@@ -1,6 +1,6 @@
-/* A relay repeats addresses in its replies: a registered stranger must not decide what the
- * reply means. Each address below was relay trouble, or a wait of its choice, when it was looked
- * for in the whole text. */
+/* A relay repeats addresses in its replies: a stranger who registers an address must not decide
+ * what the reply means. When the whole text was searched, each address below caused relay trouble,
+ * or a wait of its choice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void expect(enum mq_stage stage, const char *lines, enum mq_verdict verdi
     }
 }
 
-/* Refused, whether the relay says why or not. */
+/* Refused, whether the relay gives a reason or not. */
 static void expect_refused(const char *lines)
 {
     struct mq_reply reply = read_reply(lines);
@@ -69,7 +69,7 @@ static void test_recipients_do_not_stop_the_queue(void **state)
         "550 no such account: submissionquotaexceeded",
         "550 ratelimit does not exist",
         "550-<an.address.that.the.relay.wraps.ratelimit\r\n550 @gone.example> refused",
-        /* What the recipient's own server says. */
+        /* Replies of the recipient's own server. */
         "550-Callout verification failed:\r\n550-Response: 550 sending limit exceeded\r\n550 no",
         "550 unverified: host mx.gone.example[192.0.2.1] said: 550 you have exceeded your limit "
         "(in reply to RCPT TO command)",
@@ -83,7 +83,7 @@ static void test_recipients_do_not_stop_the_queue(void **state)
     expect(MQ_STAGE_MAIL, "450 4.7.0 <s@y> not for ratelimit@gone.example", MQ_VERDICT_TRY_LATER);
 }
 
-/* Of this sender, without an enhanced code: the address, which the relay repeats, has no say. */
+/* The sender's limits without an enhanced code: the repeated address does not count. */
 static void test_bare_denials(void **state)
 {
     static const char *const denials[] = {
@@ -103,7 +103,7 @@ static void test_bare_denials(void **state)
     expect(MQ_STAGE_RCPT, "550 <user@example.org>: rejected", MQ_VERDICT_UNEXPLAINED);
 }
 
-/* A reply that is cut may end in half an address. */
+/* A truncated reply can end within an address. */
 static void test_cut_address(void **state)
 {
     char lines[1024] = "550 ";
@@ -119,8 +119,8 @@ static void test_cut_address(void **state)
     expect_refused(lines);
 }
 
-/* The relay's own words beside an address are heard as before, also those that an address would
- * have taken back. */
+/* The relay's own words beside an address count, including words that would not count within the
+ * address. */
 static void test_the_relays_words_count(void **state)
 {
     static const char *const lines[] = {

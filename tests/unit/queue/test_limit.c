@@ -32,14 +32,14 @@ enum fate { FATE_SENT, FATE_SOME_REFUSED, FATE_LATER, FATE_UNCERTAIN, FATE_RELEA
 struct delivery {
     struct mq_job job;
     int worker;  /* -1: its worker was killed */
-    bool record; /* a killed worker's intent record can be read */
+    bool record; /* the killed worker's intent record can be read */
     enum fate fate;
     int64_t claimed_ms;
-    int64_t handed_ms; /* the sink's time; NEVER: not at all */
-    int64_t reply_ms;  /* when the worker knows */
+    int64_t handed_ms; /* the sink's time; NEVER: it was not accepted */
+    int64_t reply_ms;  /* when the worker learns of it */
     int64_t settle_ms;
     unsigned char results[9];
-    bool recovered; /* by another worker; what its own settles then is stale */
+    bool recovered; /* by another worker; what its own worker settles then is stale */
 };
 
 struct worker {
@@ -55,13 +55,13 @@ struct week {
     bool strict;
     uint64_t seed;
     int64_t now_ms;
-    int64_t stock_ms; /* when the queue is filled up next */
+    int64_t stock_ms; /* when the queue gets more mail */
     struct worker workers[WORKERS];
     struct delivery *deliveries; /* FLYING_MAX */
     size_t flying;
     char dead[MQ_TOKEN_HEX + 1]; /* a killed worker whose record can be read; "": none */
     struct marks sink;           /* recipients taken */
-    struct marks tokens;         /* paid, and given back below zero */
+    struct marks tokens;         /* tokens paid; below zero: given back */
     int64_t occupied_ms;         /* recipients · time from claim to settle */
     int64_t paid;
     int64_t tokens_made;
@@ -123,7 +123,8 @@ static void stock_up(struct week *w)
 
 /* ---- deliveries ---- */
 
-/* The delivery ends: the sink's log, and the time its place was taken. */
+/* The delivery ends: writes the sink's log, and adds the time that the recipient occupied its
+ * place. */
 static void land(struct week *w, struct delivery *f)
 {
     if (f->handed_ms <= w->now_ms) {
@@ -164,21 +165,21 @@ static void take_off(struct week *w, int worker, struct mq_job *job)
     if (f->fate == FATE_RELEASE) {
         delay = below(w, 5000);
     } else if (f->fate == FATE_SENT && below(w, 400) == 0) {
-        delay = (LEASE_S + below(w, 300)) * 1000; /* a stall: the lease will be over */
+        delay = (LEASE_S + below(w, 300)) * 1000; /* a stall that outlasts the lease */
     }
     f->reply_ms = w->now_ms + delay;
     f->settle_ms = f->reply_ms + below(w, 1500);
     int64_t latest = delay < LEASE_S * 1000 ? delay : LEASE_S * 1000;
     bool reaches = f->fate == FATE_SENT || f->fate == FATE_SOME_REFUSED ||
                    (f->fate == FATE_UNCERTAIN && below(w, 2));
-    /* Often at the very end or beginning, where the limits are. */
+    /* Often at the very end or beginning, close to the limits. */
     int64_t dice = below(w, 4);
     int64_t after = dice == 0 ? latest : dice == 1 ? 0 : below(w, latest + 1);
     f->handed_ms = reaches ? w->now_ms + after : NEVER;
     w->workers[worker].flying++;
 }
 
-/* What the killed worker's record says; called for each row that is recovered. */
+/* Reads the killed worker's record; called for each row that is recovered. */
 static void find(void *context, const char *token, int64_t id, struct mq_evidence *out)
 {
     struct week *w = context;
@@ -245,7 +246,7 @@ static void make_outcome(struct delivery *f, struct mq_settlement *s)
     }
 }
 
-/* One transaction of a worker: settles what is due, claims as much as it has sessions for. */
+/* One transaction of a worker: settles what is due, and claims as much as it has free sessions. */
 static void work(struct week *w, int number)
 {
     struct worker *me = &w->workers[number];
@@ -271,7 +272,7 @@ static void work(struct week *w, int number)
     assert_int_equal(mq_queue_cycle(w->fx.queue, &cycle, &w->fx.err), MQ_OK);
     assert_int_equal(w->fx.claim.status, MQ_OK);
     w->dead[0] = '\0';
-    for (size_t i = n; i-- > 0;) { /* backwards: landing moves the last into the gap */
+    for (size_t i = n; i-- > 0;) { /* backwards, because landing moves the last one into the gap */
         assert_int_equal(settlements[i].row == MQ_ROW_LOST, landing[i]->recovered);
         w->stale += settlements[i].row == MQ_ROW_LOST;
         if (settlements[i].row != MQ_ROW_LOST) {
@@ -319,7 +320,7 @@ static void kill_worker(struct week *w, int number)
 
 /* ---- the week ---- */
 
-/* The next moment at which a worker has something to do, and which. */
+/* The next moment at which a worker has something to do, and that worker. */
 static int next_event(const struct week *w, int64_t *at_ms)
 {
     int worker = 0;
@@ -424,7 +425,7 @@ static void check_average(int64_t limit, int seed)
                   (long long)limit, seed, (long long)total(&w.sink), (long long)most);
     assert_true(most <= limit + cap);
     assert_true(total(&w.tokens) <= limit * 7 * 24 + cap);
-    assert_true(total(&w.tokens) >= limit * 7 * 24 * 95 / 100); /* and no less than it may */
+    assert_true(total(&w.tokens) >= limit * 7 * 24 * 95 / 100); /* the least yield */
     end_week(&w);
 }
 

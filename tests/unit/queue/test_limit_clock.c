@@ -1,6 +1,7 @@
-/* The strict limit under clocks that jump, and workers that die behind the dot: no rolling hour on
- * the relay's clock, which goes right, sees more than the limit. A step forward is not told from
- * time that passes: it lets up to a limit more go, once, and holds up nothing afterwards. */
+/* The strict limit when clocks jump, and when workers die after the dot: no rolling hour on the
+ * relay's clock, which is right, exceeds the limit. The queue cannot tell a step forward from
+ * elapsed time: the step lets up to one extra limit through, once, and delays nothing
+ * afterwards. */
 #include "worker_fake.h"
 
 #define LIMIT 5
@@ -39,7 +40,7 @@ static void begin(struct scene_worker *scene)
     enqueue_mails(scene, 100);
 }
 
-/* So many seconds behind for one run, right again before and after. */
+/* The clock is this many seconds slow during one run, and right before and after it. */
 static void behind_for_one_run(struct scene_worker *scene, int64_t seconds)
 {
     begin(scene);
@@ -70,7 +71,8 @@ static void test_a_day_behind(void **state)
     behind_for_one_run(*state, 86400);
 }
 
-/* What was handed over meanwhile counts from when it was; nothing waits for ten years. */
+/* Mail that was handed over during the jump counts from its own time; nothing waits for ten
+ * years. */
 static void test_ten_years_ahead(void **state)
 {
     struct scene_worker *scene = *state;
@@ -91,7 +93,7 @@ static void test_ten_years_ahead(void **state)
     assert_int_equal(most_in_an_hour(), LIMIT);
 }
 
-static int64_t step_s; /* of the clock, while the run sends */
+static int64_t step_s; /* that the clock is off while the run sends */
 
 static void clock_steps(struct fake_relay *relay, struct mq_transfer *transfer)
 {
@@ -99,7 +101,7 @@ static void clock_steps(struct fake_relay *relay, struct mq_transfer *transfer)
     relay->scene->wall_ahead_s = step_s;
 }
 
-/* The clock goes back while a run sends, and is right again at the next. */
+/* The clock goes back while a run sends, and is right again for the next run. */
 static void test_goes_back_within_a_run(void **state)
 {
     static const int64_t steps[] = {-60, -900, -3600};
@@ -122,7 +124,7 @@ static void test_goes_back_within_a_run(void **state)
     }
 }
 
-static int dying; /* deliveries whose reply comes after so many ms, from a worker that is dead */
+static int dying; /* deliveries whose reply comes after this many ms, from a dead worker */
 
 static void dies_behind_the_dot(struct fake_relay *relay, struct mq_transfer *transfer,
                                 struct mq_target *target)
@@ -133,7 +135,7 @@ static void dies_behind_the_dot(struct fake_relay *relay, struct mq_transfer *tr
     set_result(target, MQ_OUTCOME_UNCERTAIN, "");
 }
 
-/* The relay takes them up to ten minutes after the worker is gone. */
+/* The relay accepts them up to ten minutes after the worker's death. */
 static void test_taken_after_the_worker_died(void **state)
 {
     struct scene_worker *scene = *state;
@@ -159,7 +161,7 @@ static enum mq_status dies(struct fake_relay *relay, struct mq_error *err)
     return mq_error_set(err, MQ_BAILOUT, "", "killed"); /* nothing is settled */
 }
 
-/* The same where the worker settles nothing: what its record says is entered at recovery. */
+/* The same when the worker settles nothing: recovery enters the results in its record. */
 static void test_taken_after_the_worker_was_killed(void **state)
 {
     struct scene_worker *scene = *state;

@@ -1,11 +1,11 @@
-/* Messages that are read after the claim, by a database that fails in between. */
+/* Messages read after the claim from a database that fails in between. */
 #include "db/db.h"
 #include "queue/body.h"
 #include "queue/job.h"
 #include "queue/queue.h"
 #include "queue_fixture.h"
 
-/* Steps of a result until one fails; 0: none does. */
+/* Steps of a result until one fails; 0: none fails. */
 static struct {
     const struct mq_db_driver *file;
     struct mq_db_driver driver;
@@ -46,7 +46,7 @@ static void claim_mails(struct fixture *fx, int count)
     db->driver = &failing.driver;
 }
 
-/* The row came, the end of the result did not: nothing is loaded, and nobody counts it. */
+/* The row came, but the end of the result did not: nothing is loaded or counted. */
 static void test_fails_behind_the_row(void **state)
 {
     (void)state;
@@ -57,14 +57,14 @@ static void test_fails_behind_the_row(void **state)
         failing.steps = steps;
         assert_int_equal(mq_queue_read_body(fx.queue, job, &fx.err), MQ_IO);
         assert_null(job->body);
-        assert_int_equal(job->body_place, MQ_BODY_STORED);
+        assert_int_equal(job->body_state, MQ_BODY_STORED);
     }
     assert_int_equal(mq_queue_read_body(fx.queue, job, &fx.err), MQ_OK);
-    assert_int_equal(job->body_place, MQ_BODY_LOADED);
+    assert_int_equal(job->body_state, MQ_BODY_LOADED);
     fx_close(&fx);
 }
 
-/* Outside of a transaction each statement on SQLite takes locks and asks for files. */
+/* Outside a transaction, each statement on SQLite takes locks and looks for files. */
 static void test_sixteen_in_one_statement(void **state)
 {
     (void)state;
@@ -73,13 +73,13 @@ static void test_sixteen_in_one_statement(void **state)
     claim_mails(&fx, 40);
     for (int i = 0; i < 40; i++) {
         jobs[i] = &fx.claim.jobs[i];
-        jobs[i]->body_place = MQ_BODY_UNKNOWN;
+        jobs[i]->body_state = MQ_BODY_UNKNOWN;
     }
     failing.queries = 0;
     assert_int_equal(mq_queue_read_bodies(fx.queue, jobs, 40, MQ_BODY_SMALL, &fx.err), MQ_OK);
     assert_int_equal(failing.queries, 3);
     for (int i = 0; i < 40; i++) {
-        assert_int_equal(jobs[i]->body_place, MQ_BODY_LOADED);
+        assert_int_equal(jobs[i]->body_state, MQ_BODY_LOADED);
     }
     fx_close(&fx);
 }

@@ -1,5 +1,5 @@
 /* Enqueue and claim. */
-#include "queue/relay.h"
+#include "queue/config/relays.h"
 #include "queue_fixture.h"
 
 static struct mq_strings no_strings;
@@ -83,15 +83,15 @@ static void test_duplicate_pair(void **state)
     assert_true(fx_enqueue(&fx, &other) > id);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_body"), 2);
     fx.request.limit = 1;
-    fx_claim(&fx); /* sending is queued too */
+    fx_claim(&fx); /* a job in sending counts as queued */
     assert_int_equal(fx_enqueue(&fx, &mail), 0);
-    fx_settle(&fx, 0, "l"); /* and failed */
+    fx_settle(&fx, 0, "l"); /* so does a failed one */
     assert_int_equal(fx_enqueue(&fx, &mail), 0);
     fx.now_s += 60;
     fx.request.limit = 2;
     fx_claim(&fx);
     size_t mine = fx.claim.jobs[0].id == id ? 0 : 1;
-    fx_settle(&fx, mine, "a"); /* gone: the pair is free */
+    fx_settle(&fx, mine, "a"); /* it is gone, so the pair is free */
     assert_true(fx_enqueue(&fx, &mail) > id);
     fx_close(&fx);
 }
@@ -108,7 +108,7 @@ static void test_expired_pair_is_replaced(void **state)
     assert_int_equal(fx_enqueue(&fx, &new), 0);
     assert_int_equal(fx_claim(&fx), 1);
     fx.now_s = START + 60;
-    assert_int_equal(fx_enqueue(&fx, &new), 0); /* on its way, it is not given up */
+    assert_int_equal(fx_enqueue(&fx, &new), 0); /* a job in sending is not deleted */
     fx_kind(&fx, 0, MQ_OUTCOME_RELEASED, NULL);
     int64_t second = fx_enqueue(&fx, &new);
     assert_true(second > first);
@@ -319,14 +319,14 @@ static void test_orphans(void **state)
                       "INSERT INTO registrations VALUES (7)");
     fx_enqueue(&fx, &(struct mail){.reference = "6", .body = "x"});
     fx_enqueue(&fx, &(struct mail){.reference = "7", .body = "x"});
-    fx_enqueue(&fx, &(struct mail){.body = "x"}); /* refers to nothing */
+    fx_enqueue(&fx, &(struct mail){.body = "x"}); /* its reference has no row */
     assert_int_equal(fx_claim(&fx), 2);
     assert_string_equal(fx_events(&fx), "orphan claimed claimed");
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_body"), 2);
     fx_close(&fx);
 }
 
-/* A number that is the same but for its type: such a column has none. */
+/* A view's computed column has no type: references still match its numbers as text. */
 static void test_orphan_check_of_untyped_column(void **state)
 {
     (void)state;
@@ -366,7 +366,7 @@ static void test_disabled_and_paused(void **state)
     fx.now_s += 60;
     assert_int_equal(fx_claim(&fx), 0);
     assert_int_equal(fx.claim.end, MQ_CLAIM_DISABLED);
-    fx_mail(&fx, "b@example.org"); /* claims stop, enqueues do not */
+    fx_mail(&fx, "b@example.org"); /* claims fail, enqueues do not */
     fx_set(&fx, "mailQueueEnabled", "1");
     assert_int_equal(fx_claim(&fx), 2);
     fx_close(&fx);
@@ -410,7 +410,7 @@ static void test_unreadable_recipients(void **state)
     int64_t id = fx_mail(&fx, "a@example.org");
     fx_mail(&fx, "b@example.org");
     fx_sql(&fx, "UPDATE mail_queue SET recipients = '[\"a@' WHERE id = 1");
-    assert_int_equal(fx_claim(&fx), 1); /* the other one; a bad row stops nothing */
+    assert_int_equal(fx_claim(&fx), 1); /* the other job; a bad row does not stop it */
     assert_string_equal(fx_events(&fx), "parked claimed");
     fx_assert_text(&fx, "SELECT status FROM mail_queue WHERE id = 1", "parked");
     assert_int_equal(mq_queue_retry(fx.queue, &(struct mq_ids){&id, 1}, true, &changed, &fx.err),
@@ -424,7 +424,7 @@ static void test_unreadable_recipients(void **state)
     fx_close(&fx);
 }
 
-/* It cannot be claimed, but nothing waits behind it. */
+/* It cannot be claimed, but no job waits for it. */
 static void test_priority_of_others(void **state)
 {
     (void)state;
@@ -440,7 +440,7 @@ static void test_priority_of_others(void **state)
     fx_close(&fx);
 }
 
-/* What somebody wrote into the row would become SMTP commands. */
+/* Text written into the row would become SMTP commands. */
 static void test_addresses_of_others_are_checked(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* A claim whose rows are written with one statement, as on servers. */
+/* A claim that updates its rows with one statement, as on servers. */
 #include "queue/handle.h"
 #include "queue_fixture.h"
 
@@ -16,7 +16,7 @@ static void test_many_written_together(void **state)
     dialect.overrides = overrides;
     fx.queue->dialect = &dialect;
     fx_enqueue(&fx, &(struct mail){.recipients = "a@example.org", .send_at = START + 10});
-    assert_int_equal(fx_claim(&fx), 0); /* a priority is there, and nothing of it is due */
+    assert_int_equal(fx_claim(&fx), 0); /* a priority that has jobs, but none that is due */
     fx_mail(&fx, "b@example.org");
     fx_mail(&fx, "c@example.org");
     assert_int_equal(fx_claim(&fx), 2);

@@ -70,7 +70,7 @@ static void test_clock_jumps(void **state)
     fx.now_s -= 5000;
     fx.request.lease_s = 100000;
     assert_int_equal(fx_claim(&fx), 0);
-    fx.now_s += 10000000; /* gains no more than the capacity */
+    fx.now_s += 10000000; /* gains at most the capacity */
     fx_sql(&fx, "UPDATE mail_queue SET locked_until = 1 << 40 WHERE status = 'sending'");
     assert_int_equal(fx_claim(&fx), 5);
     fx_close(&fx);
@@ -111,8 +111,8 @@ static void test_composed_pays_in_two_steps(void **state)
     fx_close(&fx);
 }
 
-/* A job whose recipients are more than the bucket ever holds: all are served over time, each once,
- * and no attempt is counted. */
+/* A job with more recipients than the bucket can hold: over time each is served once, and no
+ * attempt is counted. */
 static void test_dearer_than_the_bucket(void **state)
 {
     (void)state;
@@ -155,7 +155,8 @@ static void test_dearer_than_the_bucket(void **state)
     fx_close(&fx);
 }
 
-/* With tokens for one, the first recipient is deferred each time: the others get theirs. */
+/* With one token at a time, and a first recipient that is always deferred, the others still get
+ * theirs. */
 static void deferred_one(bool as_a_whole)
 {
     struct fixture fx;
@@ -195,7 +196,7 @@ static void test_strict_ledger(void **state)
     fx_open(&fx);
     fx_set(&fx, "mailMaxPerHour", "2");
     fx_set(&fx, "mailRateMode", "strict");
-    fx_set(&fx, "mailBurst", "10"); /* never more than the limit all the same */
+    fx_set(&fx, "mailBurst", "10"); /* still never more than the limit */
     for (int i = 0; i < 5; i++) {
         fx_mail(&fx, "a@example.org");
     }
@@ -207,7 +208,7 @@ static void test_strict_ledger(void **state)
     fx_settle(&fx, 1, "r");
     assert_int_equal(fx_int(&fx, "SELECT sum(n) FROM mail_spent"), 1);
     assert_int_equal(fx_int(&fx, "SELECT at FROM mail_spent"), START + 100);
-    assert_int_equal(fx_claim(&fx), 1); /* the refused one's place */
+    assert_int_equal(fx_claim(&fx), 1); /* the refused recipient's token */
     fx_kind(&fx, 0, MQ_OUTCOME_RELEASED, NULL);
     assert_int_equal(fx_int(&fx, "SELECT sum(n) FROM mail_spent"), 1);
     assert_int_equal(fx_claim(&fx), 1);
@@ -219,7 +220,7 @@ static void test_strict_ledger(void **state)
     fx.now_s++;
     assert_int_equal(fx_claim(&fx), 1);
     assert_int_equal(fx_int(&fx, "SELECT sum(n) FROM mail_spent WHERE at > 1800000100"), 1);
-    fx.now_s += 900; /* nobody settles: counted as handed over when it is recovered */
+    fx.now_s += 900; /* not settled: counts as handed over when it is recovered */
     fx_set(&fx, "mailMaxPerHour", "1");
     assert_int_equal(fx_claim(&fx), 0);
     assert_int_equal(fx.claim.end, MQ_CLAIM_TOKENS);
@@ -242,7 +243,7 @@ static void test_take_tokens(void **state)
     fx.now_s += 90;
     assert_int_equal(mq_queue_take_tokens(fx.queue, 7, &taken, &fx.err), MQ_OK);
     assert_int_equal(taken, 1);
-    /* What average mode let through counts as well. */
+    /* Mail sent in average mode counts as well. */
     assert_int_equal(fx_int(&fx, "SELECT sum(n) FROM mail_spent"), 6);
     fx_set(&fx, "mailMaxPerHour", "7");
     fx.now_s += 1800;
@@ -386,7 +387,7 @@ static void test_poison_stops_the_claim(void **state)
         assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 1); /* settled */
         assert_int_equal(mq_queue_set_config(fx.queue, bad[i][0], bad[i][1], &fx.err), MQ_INVALID);
         assert_string_equal(fx.err.field, bad[i][0]);
-        fx_set_raw(&fx, bad[i][0], ""); /* a form's empty field is unset */
+        fx_set_raw(&fx, bad[i][0], ""); /* an empty value, as from a form, counts as unset */
         assert_int_equal(fx_claim(&fx), 1);
         fx_close(&fx);
     }

@@ -1,4 +1,4 @@
-/* Large messages that go without being sent: a transaction deletes a few of them. */
+/* Large messages that expire unsent: a transaction deletes only a few of them. */
 #include "db/db.h"
 #include "queue/body.h"
 #include "queue/claim.h"
@@ -27,7 +27,7 @@ static void three_expired(struct fixture *fx)
     fx->now_s = START + 5;
 }
 
-/* What a transaction deletes at the most, and how many there were. */
+/* The most that a transaction deleted, and the number of such transactions. */
 static struct {
     const struct mq_db_driver *file;
     struct mq_db_driver driver;
@@ -98,7 +98,7 @@ static void test_sweep(void **state)
     fx_close(&fx);
 }
 
-/* By ids; of those that do not exist nothing is counted. */
+/* Deletion by ids; ids that do not exist are not counted. */
 static void test_delete(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void test_delete(void **state)
     fx_close(&fx);
 }
 
-/* claim() does not come back with nothing while there is a mail behind what has expired. */
+/* claim() does not return empty while a mail waits among expired ones. */
 static void test_claim_behind(void **state)
 {
     (void)state;

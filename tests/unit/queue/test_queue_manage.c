@@ -1,4 +1,4 @@
-/* What people do with jobs, figures, and the sweep. */
+/* Changes that people make to jobs, the figures, and the sweep. */
 #include "queue_fixture.h"
 
 static void assert_state(struct fixture *fx, int64_t id, const char *status)
@@ -40,7 +40,7 @@ static void test_retry(void **state)
     six(&fx);
     fx_assert_text(&fx, "SELECT parked_for FROM mail_queue WHERE id = 5", "hold");
     assert_int_equal(mq_queue_retry(fx.queue, NULL, true, &changed, &fx.err), MQ_OK);
-    assert_int_equal(changed, 2); /* what waits or was refused, not what is held */
+    assert_int_equal(changed, 2); /* waiting and refused jobs, but not held ones */
     assert_state(&fx, 3, "pending");
     assert_state(&fx, 4, "pending");
     assert_state(&fx, 5, "parked");
@@ -57,7 +57,7 @@ static void test_retry(void **state)
     fx_close(&fx);
 }
 
-/* Parked at the tenth failure; once more only, then parked again. */
+/* Parked at the tenth failure; a retry gives it one more attempt, then it is parked again. */
 static void test_retry_once(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What the config table says of a move: whether this queue may send. */
+/* The move records in the config table: whether this queue may send. */
 #include "queue_fixture.h"
 
 #define ID "0123456789abcdef0123456789abcdef"
@@ -12,7 +12,7 @@ static void check(const char *key, const char *text, bool sends)
     if (fx_claim(&fx) != sends) {
         fail_msg("%s %s", key, text);
     }
-    /* Where the whole key cannot be read, the claim fails and names it. */
+    /* If the key's value cannot be read, the claim fails and names the key. */
     if (!sends && text[0] == '{') {
         assert_int_equal(fx.claim.end, MQ_CLAIM_DISABLED);
     }
@@ -39,7 +39,7 @@ static void test_target(void **state)
     check("mailQueueMovedFrom", "{\"other\":\"" ID ".00ff copying 7 9 x\"}", true);
 }
 
-/* Rather none is sent than one twice. */
+/* It is better to send none than to send one twice. */
 static void test_unreadable(void **state)
 {
     (void)state;

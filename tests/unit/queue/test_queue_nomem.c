@@ -1,7 +1,7 @@
-/* Memory that runs out at the n-th allocation, for every n: each call reports it or does without,
- * and nothing leaks or crashes (the latter is seen under ASan). */
+/* The n-th allocation fails, for every n: each call reports it or does without, and nothing leaks
+ * or crashes (ASan finds that). */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup */
-#include "queue/relay.h"
+#include "queue/config/relays.h"
 #include "queue_fixture.h"
 
 static long countdown = -1; /* the allocation that fails; below zero: none */
@@ -45,7 +45,7 @@ char *__wrap_strdup(const char *s)
     return fails() ? NULL : __real_strdup(s);
 }
 
-/* One pass over what a queue can do; ends at the first failure. */
+/* One pass over everything that a queue can do; ends at the first failure. */
 struct pass {
     struct fixture fx;
     enum mq_status status;
@@ -145,7 +145,7 @@ static bool manage(struct pass *p)
            good(p, mq_queue_take_tokens(fx->queue, 1, &n, &fx->err));
 }
 
-/* The n-th allocation after the connection is open fails: opening is the driver's own matter. */
+/* The n-th allocation after the connection is open fails: opening is tested with the driver. */
 static void run(struct pass *p, long n)
 {
     struct mq_db *db = fx_memory();

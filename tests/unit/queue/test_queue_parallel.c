@@ -1,6 +1,5 @@
-/* Several connections to one file: no job is claimed twice, every one is claimed. Seen to fail with
- * a deferred transaction around a claim that reads before it writes, and without a write lock at
- * all. */
+/* Several connections to one file: each job is claimed exactly once. Seen to fail with a deferred
+ * transaction around a claim that reads before it writes, and without any write lock. */
 #include <pthread.h>
 #include <unistd.h>
 

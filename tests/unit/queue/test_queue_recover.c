@@ -1,4 +1,4 @@
-/* Leases whose worker is gone. */
+/* Recovery: leases whose worker is gone. */
 #include "queue_fixture.h"
 
 static const struct mq_evidence nothing = {.outcome = MQ_OUTCOME_UNCERTAIN},
@@ -7,7 +7,7 @@ static const struct mq_evidence nothing = {.outcome = MQ_OUTCOME_UNCERTAIN},
                                 body_out = {.by_recipient = true},
                                 replied = {.by_recipient = true, .replied = true};
 
-/* What the intent record of the dead worker says of every job. */
+/* Answers for every job as the dead worker's intent record would. */
 struct said {
     struct mq_evidence record;
     int asked;
@@ -29,7 +29,7 @@ struct lost {
     const char *dead[1];
 };
 
-/* A job to three recipients, claimed by token A under a limit; B knows A dead. */
+/* A job with three recipients, claimed by token A under a limit; B knows that A is dead. */
 static void lose(struct lost *l, struct mq_evidence evidence)
 {
     memset(l, 0, sizeof(*l));
@@ -92,7 +92,7 @@ static void test_begun(void **state)
     fx_close(&l.fx);
 }
 
-/* A mail that kills its worker stops doing so. */
+/* A mail that kills its worker is parked in the end. */
 static void test_a_mail_that_kills(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void test_no_record(void **state)
     lose(&l, nothing);
     l.fx.request.dead_count = 0;
     fx_claim(&l.fx);
-    fx_assert_text(&l.fx, "SELECT status FROM mail_queue", "sending"); /* not known dead */
+    fx_assert_text(&l.fx, "SELECT status FROM mail_queue", "sending"); /* its death is not known */
     l.fx.now_s = START + 899;
     fx_claim(&l.fx);
     fx_assert_text(&l.fx, "SELECT status FROM mail_queue", "sending");
@@ -155,12 +155,13 @@ static void test_no_record(void **state)
     fx_claim(&l.fx);
     assert_string_equal(fx_events(&l.fx), "uncertain");
     status_is(&l, "failed", 1);
-    assert_int_equal(spent(&l), 3); /* all may have got it */
+    assert_int_equal(spent(&l), 3); /* any of them may have got it */
     assert_int_equal(fx_int(&l.fx, "SELECT at FROM mail_spent"), START + 900);
     fx_close(&l.fx);
 }
 
-/* Nor are those that the claim did not reach: neither paid for, nor in one transaction. */
+/* Recipients that the claim did not reach are not uncertain: they were neither paid for nor in a
+ * transaction. */
 static void test_no_record_of_a_part(void **state)
 {
     (void)state;
@@ -245,7 +246,7 @@ static void test_recovery_without_claim(void **state)
     fx_close(&fx);
 }
 
-/* Rows that some other program put into sending: parked for a person, not recovered for ever. */
+/* Rows that another program set to sending: parked for a person, not recovered again and again. */
 static void test_sending_without_token(void **state)
 {
     (void)state;
@@ -283,7 +284,7 @@ static void test_a_thousand_a_turn(void **state)
     fx_close(&fx);
 }
 
-/* Deleting large messages keeps the write lock for long: a cycle deletes a few of them. */
+/* Deleting large messages holds the write lock for a long time, so a cycle deletes only a few. */
 static void test_large(void **state)
 {
     (void)state;
@@ -316,7 +317,7 @@ static void test_large(void **state)
     fx_close(fx);
 }
 
-/* A failure of the claim part is reported, undoes the recovery before it, and leaves the settle. */
+/* A failed claim is reported and undoes the recovery before it, but not the settle. */
 static void test_claim_fails_settle_stands(void **state)
 {
     (void)state;
@@ -346,7 +347,7 @@ static void test_claim_fails_settle_stands(void **state)
     assert_int_equal(next.status, MQ_DATABASE);
     assert_non_null(strstr(next.error.text, "registrations"));
     assert_int_equal(next.count, 0);
-    assert_string_equal(fx_events(&fx), "refused parked"); /* nothing of the claim */
+    assert_string_equal(fx_events(&fx), "refused parked"); /* nothing from the claim */
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue WHERE status = 'parked'"), 1);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue WHERE status = 'sending'"), 0);
     assert_true(fx_tokens(&fx) == 5.0); /* the claim's token too */

@@ -1,4 +1,4 @@
-/* Tables, versions, names; the plan of every query that runs often. */
+/* Tables, versions and names, and the plan of every query that runs often. */
 #include "db/db.h"
 #include "queue/claim.h"
 #include "queue/config/config.h"
@@ -51,7 +51,7 @@ static void test_config_table_of_the_application(void **state)
     fx_close(&fx);
 }
 
-/* A key that the application's own lookups find in any case is found in any case. */
+/* The application's own lookups ignore a key's case, so ours must, too. */
 static void test_config_keys_in_another_case(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void test_versions(void **state)
     assert_int_equal(open_after(&fx, script), MQ_SCHEMA);
 }
 
-/* An older producer goes on beside newer tables; all else is refused. */
+/* An older producer may use newer tables; everything else is refused. */
 static void test_newer_tables(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void test_newer_tables(void **state)
     fx_init(&fx);
     fx_open(&fx);
     fx_sql(&fx, "UPDATE config SET value = '3' WHERE key = 'mailSchemaVersion'");
-    fx.queue->ready = false; /* as one that was opened since */
+    fx.queue->ready = false; /* as a queue opened since then */
     assert_true(fx_mail(&fx, "a@example.org") > 0);
     assert_false(fx.queue->ready);
     assert_int_equal(mq_queue_stats(fx.queue, &stats, &fx.err), MQ_SCHEMA);
@@ -114,7 +114,7 @@ static void test_newer_tables(void **state)
     struct mq_cycle cycle = {.request = &fx.request, .claim = &fx.claim};
     assert_int_equal(mq_queue_cycle(fx.queue, &cycle, &fx.err), MQ_SCHEMA);
     struct mq_db *db = mq_queue_db(fx.queue);
-    assert_int_equal(db->driver->commit(db, &fx.err), MQ_DATABASE); /* there is no transaction */
+    assert_int_equal(db->driver->commit(db, &fx.err), MQ_DATABASE); /* no transaction is open */
     fx_sql(&fx, "UPDATE config SET value = '2' WHERE key = 'mailSchemaVersion'");
     assert_int_equal(mq_queue_stats(fx.queue, &stats, &fx.err), MQ_OK);
     assert_int_equal(stats.due, 1);
@@ -161,13 +161,13 @@ static void test_foreign_table(void **state)
     assert_int_equal(open_after(&fx, "CREATE TABLE mail_body (mail INTEGER, html TEXT)"),
                      MQ_SCHEMA);
     assert_non_null(strstr(fx.err.text, "content"));
-    assert_null(strstr(fx.err.text, "adopt")); /* which renames the job table only */
-    /* Found now, not when what was sent is to be noted: it would be sent again and again. */
+    assert_null(strstr(fx.err.text, "adopt")); /* which renames only the job table */
+    /* Found at once, not when a sent mail is settled: that mail would be sent again and again. */
     assert_int_equal(open_after(&fx, "CREATE TABLE mail_spent (at INTEGER, n INTEGER)"), MQ_SCHEMA);
     assert_non_null(strstr(fx.err.text, "at as primary key"));
 }
 
-/* Nothing of another program's table is changed by opening it. */
+/* Opening another program's table changes nothing in it. */
 static void test_foreign_table_is_left(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void test_foreign_table_is_left(void **state)
     fx_close(&fx);
 }
 
-/* The queue's own table gets what it lacks, as a later version's column would be. */
+/* The queue's own table gets a missing column, as it would get a later version's. */
 static void test_column_added(void **state)
 {
     (void)state;
@@ -218,7 +218,7 @@ static void test_names(void **state)
     assert_string_equal(fx.err.field, "referenceColumn");
     fx.options.reference_column = "Status";
     assert_int_equal(open_after(&fx, NULL), MQ_INVALID);
-    fx.options.reference_column = "order"; /* a keyword is a name like any other */
+    fx.options.reference_column = "order"; /* a keyword is a valid name */
     fx.options.table = "select";
     fx.options.config_table = "group";
     fx_open_with(&fx, NULL);
@@ -232,7 +232,7 @@ static void test_names(void **state)
     fx_close(&fx);
 }
 
-/* To SQLite Mail_Queue is mail_queue: so its bodies are in mail_body, too. */
+/* For SQLite, Mail_Queue is mail_queue, so its bodies are in mail_body, too. */
 static void test_names_in_another_case(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void explain(struct fixture *fx, enum mq_sql slot, char *out, size_t size
     mq_db_finish(db);
 }
 
-/* Each query that runs for every claim, settle or recovery, and what it must search by. */
+/* Each query that runs for every claim, settle or recovery, and the index that it must use. */
 static const struct {
     enum mq_sql slot;
     const char *by;
@@ -310,7 +310,7 @@ static const struct {
     {MQ_SQL_JOBS, "INTEGER PRIMARY KEY (rowid>?)"},
 };
 
-/* Whether a table is read from end to end; the sweep's thousand ids are meant to be. */
+/* Whether a table is read from end to end; for the sweep's thousand ids that is intended. */
 static bool scans(const char *plan)
 {
     const char *scan = strstr(plan, "SCAN ");
@@ -325,7 +325,7 @@ static void check_plans(struct fixture *fx, bool analyzed)
     for (size_t i = 0; i < sizeof(hot) / sizeof(hot[0]); i++) {
         char plan[2048];
         if (analyzed && hot[i].slot == MQ_SQL_CONFIG_ALL) {
-            continue; /* reading all of a config table of few rows is right */
+            continue; /* reading a whole config table of few rows is right */
         }
         explain(fx, hot[i].slot, plan, sizeof(plan));
         if (!strstr(plan, hot[i].by) || scans(plan) || strstr(plan, "TEMP B-TREE")) {
@@ -346,8 +346,7 @@ static void fill(struct fixture *fx, int rows, const char *status)
     fx_sql(fx, sql);
 }
 
-/* The plans hold with and without statistics, whatever those say: the application may run ANALYZE.
- */
+/* The plans hold with any statistics and without: the application may run ANALYZE. */
 static void test_plans(void **state)
 {
     (void)state;
@@ -369,7 +368,7 @@ static void test_plans(void **state)
     fx_close(&fx);
 }
 
-/* With another order of the same list the due query would scan: the literal must be the index's. */
+/* With the list in another order the due query would scan: the literal must match the index's. */
 static void test_literal_matters(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What becomes of a job by its outcome. */
+/* How each outcome changes a job. */
 #include "queue_fixture.h"
 
 static int64_t row(struct fixture *fx, const char *column)
@@ -15,7 +15,7 @@ static void row_text(struct fixture *fx, const char *column, const char *expecte
     fx_assert_text(fx, sql, expected);
 }
 
-/* What is true of every row that is not in sending. */
+/* Checks what holds for every row that is not in sending. */
 static void assert_unlocked(struct fixture *fx)
 {
     assert_int_equal(fx_int(fx, "SELECT count(*) FROM mail_queue WHERE status <> 'sending' AND "
@@ -45,7 +45,7 @@ static void test_three_outcomes(void **state)
     fx.now_s += 60;
     assert_int_equal(fx_claim(&fx), 1);
     assert_int_equal(fx.claim.jobs[0].targets.count, 1);
-    fx_settle(&fx, 0, "a"); /* nothing left, one was refused before */
+    fx_settle(&fx, 0, "a"); /* no recipient left, one was refused before */
     assert_string_equal(fx_events(&fx), "sent parked");
     row_text(&fx, "status", "parked");
     row_text(&fx, "parked_for", "refused");
@@ -106,7 +106,7 @@ static void test_untried_only(void **state)
     fx_close(&fx);
 }
 
-/* Two of six are reached at a time: each of them gets its tries before the job is given up. */
+/* Two of six recipients are reached at a time: each gets all its tries before the job is parked. */
 static void test_partly_tried(void **state)
 {
     (void)state;
@@ -130,7 +130,8 @@ static void test_partly_tried(void **state)
     fx_close(&fx);
 }
 
-/* What shortens the list counts no attempt: else the allowance would shrink with it. */
+/* A cycle that shortens the list does not count as an attempt: the list's allowance would shrink
+ * with it. */
 static void test_partly_tried_with_progress(void **state)
 {
     (void)state;
@@ -196,7 +197,7 @@ static void test_uncertain(void **state)
     assert_int_equal(row(&fx, "uncertain"), 2);
     int64_t changed = -1;
     assert_int_equal(mq_queue_retry(fx.queue, NULL, true, &changed, &fx.err), MQ_OK);
-    assert_int_equal(changed, 0); /* all means refused or exhausted */
+    assert_int_equal(changed, 0); /* each one is refused or exhausted */
     int64_t id = 1;
     assert_int_equal(mq_queue_retry(fx.queue, &(struct mq_ids){&id, 1}, true, &changed, &fx.err),
                      MQ_OK);
@@ -257,7 +258,7 @@ static void test_composed(void **state)
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 0);
     fx_enqueue(&fx, &(struct mail){.reference = "R"});
     fx_claim(&fx);
-    fx_settle(&fx, 0, "a"); /* results[0] is for all of it */
+    fx_settle(&fx, 0, "a"); /* results[0] applies to all of them */
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 0);
     fx_close(&fx);
 }

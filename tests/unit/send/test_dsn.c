@@ -1,3 +1,4 @@
+/* DSNs of transports: what each part means, and errors that name the cure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,7 +164,7 @@ static void test_file(void **state)
     assert_string_equal(dsn.path, "/x");
 }
 
-/* What is expected in the error's text, that names the cure. */
+/* The expected part of the error's text, which names the cure. */
 static void test_bad(void **state)
 {
     static const struct {
@@ -287,7 +288,7 @@ static void test_bad(void **state)
     assert_int_equal(mq_dsn_parse(mq_str_of(NULL), &dsn, NULL), MQ_CONFIG);
 }
 
-/* Nothing is read behind the end: each prefix in a block of its own size, for the sanitizer. */
+/* Nothing is read past the end: each prefix in a block of its own size, for the sanitizer. */
 static void test_prefixes(void **state)
 {
     static const char *const texts[] = {

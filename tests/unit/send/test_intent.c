@@ -1,4 +1,4 @@
-/* The intent file: what a run writes and what others may conclude from it. */
+/* The intent file: what a run writes, and what others conclude from it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ static enum mq_intent_owner owner_now(void)
     return owner;
 }
 
-/* A record as a dead run leaves it: one job with its body out. */
+/* A record as a dead run leaves it: one job whose body was out. */
 static void leave_record(void)
 {
     struct mq_intent *intent = create(4);
@@ -116,7 +116,7 @@ static void test_own_life(void **state)
     assert_int_equal(stat(path_of(TOKEN, ".intent"), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
     assert_int_equal(st.st_size, 128 + 2 * 128);
-    assert_true(st.st_blocks * 512 >= st.st_size); /* preallocated: no SIGBUS on a full disk */
+    assert_true(st.st_blocks * 512 >= st.st_size); /* so that a full disk causes no SIGBUS */
     int a = mq_intent_begin(intent, 1), b = mq_intent_begin(intent, 2);
     assert_true(a >= 0 && b >= 0 && a != b);
     assert_int_equal(mq_intent_begin(intent, 3), -1);
@@ -126,8 +126,8 @@ static void test_own_life(void **state)
     assert_int_equal(count_files(), 0);
 }
 
-/* Every result that a run writes is one that the next run reads: a record with another proves
- * nothing as a whole. */
+/* The next run can read every result that a run writes: a record with any other result proves
+ * nothing. */
 static void test_every_result_is_read(void **state)
 {
     struct mq_intent_entry entry = {.job_id = 7, .phase = MQ_INTENT_REFUSED};
@@ -177,14 +177,14 @@ static void test_dead(void **state)
     assert_int_equal(entry.code, 550);
     assert_int_equal(entry.handed_over, 1);
     assert_int_equal(entry.at_s, 1800000000);
-    /* While one has it, others see it as locked. */
+    /* While one process has the record, others see it as locked. */
     assert_int_equal(owner_now(), MQ_INTENT_ALIVE);
     mq_intent_record_close(record, true);
     assert_int_equal(count_files(), 0);
     assert_null(open_record());
 }
 
-/* A slot that is used again shows nothing of the job before. */
+/* A reused slot shows nothing of the previous job. */
 static void test_reused_slot_is_clean(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void test_reused_slot_is_clean(void **state)
     mq_intent_record_close(record, false);
 }
 
-/* Whatever lies there under that name is survived, and proves nothing. */
+/* Any other thing under that name does no harm, and proves nothing. */
 static void test_garbage(void **state)
 {
     static const off_t sizes[] = {0, 1, 100, 128, 129, 300, 128 + 3 * 128, 128 + 5 * 128};
@@ -238,7 +238,7 @@ static void test_foreign_or_damaged(void **state)
         {0, 0},                /* magic */
         {8, 99},               /* version */
         {12, 0},               /* slots: none */
-        {12, 0x7fffffff},      /* slots: more than can be */
+        {12, 0x7fffffff},      /* slots: more than there can be */
         {16, 1},               /* host */
         {24, 0x31313131},      /* boot id */
         {128, 77},             /* an unknown phase */
@@ -298,8 +298,8 @@ static void test_scan(void **state)
     assert_int_equal(mq_intent_scan("/nonexistent", NULL, see, NULL, &err), MQ_CANTOPEN);
 }
 
-/* What proves nothing is cleared away after a week, what a death left of a start after an hour;
- * never a record that still says something. */
+/* Records that prove nothing are removed after a week, and those of a start that died after an
+ * hour; a record that still tells something is never removed. */
 static void test_scan_clears_away(void **state)
 {
     (void)state;
@@ -346,7 +346,7 @@ static void test_killed_owner(void **state)
     close(fds[1]);
 }
 
-/* A forked child that ends in order must not take its parent's file away. */
+/* A forked child that exits normally must not remove its parent's file. */
 static void test_fork(void **state)
 {
     int status;

@@ -1,4 +1,4 @@
-/* file:// writes a Maildir, and believes nothing that was not synced.
+/* file:// writes a Maildir, and counts nothing as delivered that was not synced.
  *
  * link: -Wl,--wrap=fsync,--wrap=rename */
 #include <dirent.h>
@@ -21,7 +21,7 @@
 
 #define MESSAGE "Subject: x\r\n\r\nFrom here\r\n.\r\nlone\rcr\r\n"
 
-/* What the system was asked to do: f a file's fsync, d a directory's, r a rename. */
+/* The system calls in order: f a file's fsync, d a directory's, r a rename. */
 static char calls[64];
 static int fail_file, fail_directory, fail_rename; /* errno values; 0: as usual */
 
@@ -79,7 +79,7 @@ static struct mq_transport *open_box(void)
     return transport;
 }
 
-/* How many files; the last one's name. */
+/* The number of files; the last one's name. */
 static int files_in(const char *part, char name[256])
 {
     char path[64];
@@ -133,7 +133,7 @@ static void test_one_file_a_delivery(void **state)
     assert_int_equal(info.st_mode & 0777, 0600);
     assert_int_equal(stat(program_path("box/new"), &info), 0);
     assert_int_equal(info.st_mode & 0777, 0700);
-    /* time.M…P…Q…R….host, and no colon: what is behind one are flags */
+    /* time.M…P…Q…R….host, and no colon: flags would follow it */
     gethostname(host, sizeof host);
     assert_string_equal(strchr(strchr(name, '.') + 1, '.') + 1, host);
     assert_true(strtol(name, NULL, 10) >= mail.transfer.at_s - 1);
@@ -163,7 +163,7 @@ static void test_many(void **state)
     assert_string_equal(fake_results(&mails[4]), "U");
     assert_int_equal(mq_transport_capacity(transport, false), 20);
     mq_transport_free(transport);
-    transport = open_box(); /* what is there stays */
+    transport = open_box(); /* existing files stay */
     assert_boxes(0, 18);
     mq_transport_free(transport);
 }
@@ -218,7 +218,7 @@ static void test_directory_is_not_synced(void **state)
     program_send(transport, &mail);
     assert_string_equal(fake_results(&mail), "?");
     assert_string_equal(mail.phases, "EB");
-    fail_directory = EINVAL; /* a file system that has no such thing */
+    fail_directory = EINVAL; /* a file system that does not support this */
     fake_mail_init(&mail, MESSAGE, 1);
     program_send(transport, &mail);
     assert_string_equal(fake_results(&mail), "A");
@@ -226,7 +226,7 @@ static void test_directory_is_not_synced(void **state)
     mq_transport_free(transport);
 }
 
-/* A mail that alone is too large for the process stops no other. */
+/* One mail that is too large for the process does not stop others. */
 static void test_file_size_limit(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* sendmail:// with programs that behave in every way that programs do. */
+/* sendmail:// with programs that end in every possible way. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 #define MESSAGE "Subject: x\r\n\r\n.dot\r\nlone\rcr\r\n.\r\nend\r\n"
 
-/* Writes what it got into args, input and environment. */
+/* Writes its arguments, input and environment to files. */
 #define KEEPS                                                                    \
     "for a; do printf '[%s]' \"$a\" >> $DIR/args; done; cat > $DIR/input.part\n" \
     "mv $DIR/input.part $DIR/input\n"                                            \
@@ -50,7 +50,7 @@ static void test_arguments_and_input(void **state)
     assert_string_equal(mail.targets[1].reply + strlen(mail.targets[1].reply) - 9, "/sendmail");
     assert_file("args", "[-i][-oem][-f][s@y][--][a@x][b@x]");
     assert_file("input", "X-Original-To: b@z\nSubject: x\n\n.dot\nlone\rcr\n.\nend\n");
-    /* No secret of ours. */
+    /* None of our secrets. */
     assert_file("environment", "MAILQUEUE_TRANSPORT_DEPTH=1\nPGPASSFILE=/a/file\n");
     mq_transport_quit(transport, 100);
     mq_transport_free(transport);
@@ -69,7 +69,7 @@ static void test_null_sender(void **state)
     mq_transport_free(transport);
 }
 
-/* Seen to fail with what fits into the pipe only, and without close-on-exec. */
+/* Seen to fail when only what fits into the pipe was written, and without close-on-exec. */
 static void test_large_message(void **state)
 {
     (void)state;
@@ -92,15 +92,15 @@ static void test_large_message(void **state)
         }
     }
     assert_int_equal(at, len);
-    assert_file("fds", "0\n1\n2\n3\n");               /* ls has opened the last */
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left to be waited for */
+    assert_file("fds", "0\n1\n2\n3\n");               /* ls itself has opened the last one */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left to wait for */
     free(input);
     free(message);
     mq_transport_free(transport);
 }
 
-/* What we ignore and who we are is not passed on: SIGPIPE ends the program, Ctrl-C does not reach
- * it. */
+/* Ignored signals and our process group are not passed on: SIGPIPE ends the program, and Ctrl-C
+ * does not reach it. */
 static void test_session_and_signals(void **state)
 {
     (void)state;
@@ -205,7 +205,7 @@ static void test_time_over(void **state)
     mq_transport_free(transport);
 }
 
-/* Whether it is there and no zombie. */
+/* Whether the process exists and is not a zombie. */
 static bool goes_on(int pid)
 {
     char path[64], state = 'Z';
@@ -213,14 +213,14 @@ static bool goes_on(int pid)
     FILE *file = fopen(path, "r");
     if (file != NULL) {
         if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1) {
-            state = 'Z'; /* it went between */
+            state = 'Z'; /* it ended in between */
         }
         fclose(file);
     }
     return state != 'Z';
 }
 
-/* One that does not mind SIGTERM is killed, with what it started. */
+/* A program that ignores SIGTERM is killed, with the processes that it started. */
 static void test_time_over_and_stubborn(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void test_time_over_and_stubborn(void **state)
     mq_transport_free(transport);
 }
 
-/* Its exit code counts, whatever it left unread. */
+/* Its exit code counts, however much input it left unread. */
 static void test_input_not_read(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void test_much_output(void **state)
     mq_transport_free(transport);
 }
 
-/* MTAs deliver in the background: what that holds open is not waited for. */
+/* MTAs deliver in the background: we do not wait until that process closes its descriptors. */
 static void test_grandchild_holds_the_pipe(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void test_children_ignored(void **state)
     fake_mail_init(&mail, MESSAGE, 1);
     program_send(transport, &mail);
     assert_string_equal(fake_results(&mail), "R");
-    signal(SIGCHLD, SIG_IGN); /* as PHP code of the run may do between two mails */
+    signal(SIGCHLD, SIG_IGN); /* as PHP code of the application may do between two mails */
     fake_mail_init(&mail, MESSAGE, 1);
     program_send(transport, &mail);
     assert_string_equal(fake_results(&mail), "R");
@@ -325,7 +325,7 @@ static void test_children_ignored(void **state)
     signal(SIGCHLD, SIG_DFL);
 }
 
-/* Whoever waits for all children takes our exit codes: then nobody knows. */
+/* If other code waits for all children, it takes our exit codes, and the outcome is unknown. */
 static void test_exit_code_lost(void **state)
 {
     (void)state;

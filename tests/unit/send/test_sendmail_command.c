@@ -1,4 +1,4 @@
-/* The command of sendmail://: what is taken, what is dropped, what is refused. */
+/* The command of sendmail://: which options are kept, dropped or refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static enum mq_status read_command(const char *command, struct mq_strings *words
     return status == MQ_OK ? mq_sendmail_command_parse(words, &err) : status;
 }
 
-/* The words in brackets, or the error's text. */
+/* Returns the words in brackets, or the error's text. */
 static const char *parsed(const char *command)
 {
     static char out[1024];
@@ -58,7 +58,7 @@ static void test_words(void **state)
         {"/s -t -oi", "[/s][-oi]"},
         {"/s -t -oi -i", "[/s][-oi][-i]"},
         {"/s -bm -oem --", "[/s][-bm][-oem][-i]"},
-        /* the queue's sender and recipients, not the command's */
+        /* sender and recipients come from the queue, not from the command */
         {"/s -f a@b -t", "[/s][-i]"},
         {"/s -fa@b -r c@d -re@f -X", "[/s][-X][-i]"},
         {"/s -f '' -i", "[/s][-i]"},
@@ -72,7 +72,7 @@ static void test_words(void **state)
         {"/s -toi", "several options"},
         {"/s -itf boss@x", "several options"},
         {"/s -tbs", "several options"},
-        /* what looks alike and is something else */
+        /* words that look similar and mean something else */
         {"/usr/bin/php -f /opt/x.php -- ", "[/usr/bin/php][-f][/opt/x.php][-i]"},
         {"/usr/bin/php -r 'mail(1);'", "[/usr/bin/php][-r][mail(1);][-i]"},
         {"/s -a tivoli -l", "[/s][-a][tivoli][-l][-i]"},
@@ -164,7 +164,7 @@ static bool takes_status(const char *command)
     return takes;
 }
 
-/* Only Postfix's: elsewhere -N may mean "do not deliver". */
+/* For Postfix only: elsewhere -N may mean "do not deliver". */
 static void test_who_takes_status(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void test_program(void **state)
     assert_string_equal(checked(program_path("missing"), NULL), "");
     assert_non_null(strstr(checked(program_directory, NULL), "not a program"));
     assert_non_null(strstr(checked(program_path("text"), NULL), "not a program"));
-    /* ours, under each of its names */
+    /* our own program, under each of its names */
     assert_non_null(strstr(checked(program_path("mailqueue"), NULL), "into the queue again"));
     assert_non_null(strstr(checked(program_path("link"), NULL), "into the queue again"));
     assert_string_equal(checked(program_path("hard"), NULL), "");
@@ -246,15 +246,15 @@ static void test_names(void **state)
     mq_transport_free(transport);
 }
 
-static void assert_place(const char *dsn, const char *expected)
+static void assert_path(const char *dsn, const char *expected)
 {
     struct mq_dsn parsed;
     assert_int_equal(mq_dsn_parse(mq_str_of(dsn), &parsed, &err), MQ_OK);
-    const char *place = mq_dsn_place(&parsed);
+    const char *path = mq_dsn_local_path(&parsed);
     if (expected == NULL) {
-        assert_null(place);
+        assert_null(path);
     } else {
-        assert_string_equal(place, expected);
+        assert_string_equal(path, expected);
     }
     mq_dsn_clear(&parsed);
 }
@@ -262,10 +262,10 @@ static void assert_place(const char *dsn, const char *expected)
 static void test_places(void **state)
 {
     (void)state;
-    assert_place("sendmail://default", NULL);
-    assert_place("smtp://localhost", NULL);
-    assert_place("sendmail://default?command='/my%20prog'%20-t", "/my prog");
-    assert_place("file:///var/mail%20x", "/var/mail x");
+    assert_path("sendmail://default", NULL);
+    assert_path("smtp://localhost", NULL);
+    assert_path("sendmail://default?command='/my%20prog'%20-t", "/my prog");
+    assert_path("file:///var/mail%20x", "/var/mail x");
 }
 
 /* ---- how it ended, in words ---- */

@@ -1,5 +1,5 @@
-/* Memory fails at the n-th request, for every n: the transports of this host give a clean error or
- * the mail back, and lose nothing (the last under ASan). */
+/* The n-th request for memory fails, for every n: local transports give a clean error or the mail
+ * back, and leak nothing (ASan finds that). */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 static char dsn[300];
 
-/* Opens, sends a mail, closes; false: memory was missing, and it said so. */
+/* Opens, sends a mail, closes; false: memory ran out, and that was reported. */
 static bool send_one(void)
 {
     struct mq_transport_options options = {.connections = 2, .clock = mq_clock_system()};

@@ -1,4 +1,4 @@
-/* sendmail:// as the worker uses it: several programs, none at all, and every way to stop. */
+/* sendmail:// as the worker uses it: several programs, none, and every way to stop. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static void submit(struct mq_transport *transport, size_t first, size_t count)
     }
 }
 
-/* Each waits for all: they run side by side, and no more than were asked for. */
+/* Each program waits for the others: they run side by side, and no more than allowed. */
 static void test_several_at_once(void **state)
 {
     (void)state;
@@ -50,8 +50,8 @@ static void test_several_at_once(void **state)
     mq_transport_free(transport);
 }
 
-/* SIGCHLD is the process's: what a pool that ends puts back must not cost another one, whose
- * program still runs, its exit code. */
+/* SIGCHLD belongs to the process: when one pool ends and restores it, another pool's running
+ * program must not lose its exit code. */
 static void test_pools_that_overlap(void **state)
 {
     struct sigaction now;
@@ -113,7 +113,7 @@ static void test_scripts_that_cannot_run(void **state)
     mq_transport_free(transport);
 
     FILE *file = fopen(program_path("sendmail"), "w");
-    fputs("cat > /dev/null\n", file); /* what it is for is not said */
+    fputs("cat > /dev/null\n", file); /* no #! line */
     fclose(file);
     transport = program_open("sendmail", "", 2);
     submit(transport, 0, 1);
@@ -123,7 +123,7 @@ static void test_scripts_that_cannot_run(void **state)
     mq_transport_free(transport);
 }
 
-/* As many descriptors as three programs need: the fourth waits, nobody is in trouble. */
+/* Descriptors for three programs only: the fourth mail waits, and there is no trouble. */
 static void test_shortage(void **state)
 {
     (void)state;
@@ -202,7 +202,8 @@ static void test_recall_and_wind_down(void **state)
     mq_transport_free(transport);
 }
 
-/* What has an answer within a second of SIGTERM gives it; of the rest nobody knows. */
+/* A program that ends within a second of SIGTERM decides its mail; the others' mails are
+ * uncertain. */
 static void test_abort(void **state)
 {
     (void)state;
@@ -256,7 +257,7 @@ static void test_a_signal_ends_the_wait(void **state)
     mq_transport_free(transport);
 }
 
-/* All children that we have, of /proc; ends them but the program. */
+/* All our children, from /proc; ends all but the program. */
 static void end_children(pid_t but)
 {
     char path[64];
@@ -273,8 +274,8 @@ static void end_children(pid_t but)
     fclose(file);
 }
 
-/* A large mail's input is there before the program is: no process that may be killed alone is
- * behind it. Seen to fail with a process that writes the rest into the pipe. */
+/* A large mail's input is complete before the program starts, so that no second process must
+ * survive to write it. Seen to fail with a process that writes the rest into the pipe. */
 static void test_nobody_cuts_the_input(void **state)
 {
     (void)state;
@@ -284,7 +285,7 @@ static void test_nobody_cuts_the_input(void **state)
     program_write("sendmail", "echo $$ > $DIR/begun; until [ -e $DIR/go ]; do sleep 0.01; done\n"
                               "tr -d '\\n' | wc -c > $DIR/bytes");
     struct mq_transport *transport = program_open("sendmail", "", 1);
-    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); /* orphans become ours */
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); /* orphans become our children */
     fake_mail_init(&mails[0], message, 1);
     mq_transport_submit(transport, &mails[0].transfer);
     transport->ops->step(transport, 1, &err);
@@ -307,7 +308,7 @@ static void test_nobody_cuts_the_input(void **state)
     free(message);
 }
 
-/* Seen to fail with the result of write() not looked at: a part was sent. */
+/* Seen to fail when the result of write() was ignored: only a part was sent. */
 static void test_input_that_cannot_be_kept(void **state)
 {
     (void)state;
@@ -332,8 +333,8 @@ static void test_input_that_cannot_be_kept(void **state)
     free(message);
 }
 
-/* Dies with its group (Ctrl-C, say) while the program reads: what that gets is the whole mail all
- * the same. Seen to fail with the input written by the worker itself. */
+/* The worker dies with its group (Ctrl-C, say) while the program reads: the program still gets the
+ * whole mail. Seen to fail when the worker itself wrote the input. */
 static void test_the_worker_dies(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What the lines of the connection's phase say of the relay. */
+/* What EHLO's lines tell about the relay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "send/smtp/capabilities.h"
 
-/* Letters of the extensions after these lines: P 8 U D S, and A when logged in. */
+/* One letter for each extension after these lines: P 8 U D S, and A after a login. */
 static const char *caps_after(const char *const *lines, struct mq_greeting *greeting)
 {
     static char letters[9];
@@ -38,7 +38,7 @@ static void test_mechanisms(void **state)
         {{"220 x", "250-x", "250-AUTH=LOGIN", "250 AUTH LOGIN"}, "LOGIN LOGIN"},
         {{"220 x", "250-x", "250-AUTH=PLAINX", "250 AUTHX PLAIN"}, "PLAINX"},
         {{"220 x", "250-x", "250-AUTH", "250 SIZE"}, ""},
-        /* Only what comes under TLS counts. */
+        /* Only lines received under TLS count. */
         {{"220 x", "250-x", "250-AUTH NTLM", "250 STARTTLS", "220 go", "250-x", "250 AUTH PLAIN"},
          "PLAIN"},
     };
@@ -62,14 +62,14 @@ static void test_greetings(void **state)
          "P8US",
          1000},
         {{"220-x\r\n", "220 y\r\n", "250-x\r\n", "250-pipelining\r\n", "250 size\r\n"}, "PS", 0},
-        /* The first line is the relay's name, whatever it looks like. */
+        /* The first line is the relay's name, even if it looks like an extension. */
         {{"220 x", "250-PIPELINING", "250 8BITMIME"}, "8", 0},
         {{"220 x", "250 PIPELINING"}, "", 0},
         {{"220 x", "250-x", "250-dsn", "250 SIZE 5"}, "DS", 5},
         {{"220 x", "250-x", "250-DSNX", "250 SIZE 5"}, "S", 5},
         {{"220 x", "250-x", "250-PIPELININGX", "250-X-SIZE 5", "250 8BITMIME=1"}, "", 0},
         {{"220 x", "250-x", "250 SIZE 99999999999999999999999"}, "S", SIZE_MAX / 10},
-        /* Only what comes under TLS counts. */
+        /* Only lines received under TLS count. */
         {{"220 x", "250-x", "250-PIPELINING", "250 STARTTLS", "220 go", "250-x", "250 SIZE 7"},
          "S",
          7},

@@ -1,5 +1,5 @@
-/* Where the relay can end a connection, and what that means for the mail under way and the one
- * behind it. What ends it from our side is in test_smtp_stops.c. */
+/* The points at which the relay can end a connection, and what that means for the mail under way
+ * and the one after it. test_smtp_stops.c tests the ends from our side. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "smtp_fake.h"
 
-/* Everything the relay says in the course of one mail, ended after each of its bytes. */
+/* All replies of the relay to one mail; the connection ends after each byte in turn. */
 static void test_the_stream_ends_after_every_byte(void **state)
 {
     (void)state;
@@ -60,8 +60,8 @@ static void test_accepted_then_reset_with_the_next_envelope_unread(void **state)
     fake_free(fake);
 }
 
-/* The relay closes after a mail while the next one's MAIL is on its way: once more elsewhere, and
- * what happens there counts. */
+/* The relay closes after a mail while the next one's MAIL is on its way: that mail is tried once
+ * more in another session, and the result there counts. */
 static void test_close_that_crosses_the_next_mail(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void test_the_one_behind_counts_once_it_was_answered(void **state)
     fake_free(fake);
 }
 
-/* A recipient that was refused for good stays refused, whatever becomes of the connection. */
+/* A refused recipient stays refused, however the connection ends. */
 static void test_refused_recipient_survives_the_connection(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void test_refused_recipient_survives_the_connection(void **state)
 
 /* ---- 421 ---- */
 
-/* From a new session: once more in another one, then others go first. */
+/* From a new session: the mail is tried in one more session, then others go first. */
 static void test_421_before_the_dot_gives_the_mail_back(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void test_421_before_the_dot_gives_the_mail_back(void **state)
     }
 }
 
-/* The second session takes it: nothing of the first is left. */
+/* The second session accepts it: nothing of the first remains. */
 static void test_421_then_another_session_takes_it(void **state)
 {
     (void)state;
@@ -181,8 +181,8 @@ static void test_421_then_another_session_takes_it(void **state)
     fake_free(fake);
 }
 
-/* A session that has served others has served enough, as many relays limit: not this mail's doing,
- * and neither is what happens to the one behind the dot. */
+/* A session that has served others has reached the relay's limit: that is not this mail's fault,
+ * nor is the end of the mail after the dot. */
 static void test_421_after_other_mails_blames_nobody(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void test_421_after_other_mails_blames_nobody(void **state)
     fake_free(fake);
 }
 
-/* Trouble of the relay at one mail's dot: the one behind it did not draw it. */
+/* The relay's trouble at one mail's dot is not the fault of the mail after it. */
 static void test_relay_trouble_marks_the_mail_that_drew_it(void **state)
 {
     (void)state;
@@ -220,7 +220,8 @@ static void test_relay_trouble_marks_the_mail_that_drew_it(void **state)
     fake_free(fake);
 }
 
-/* It was not taken, and counts no attempt: others go first, it is not sent again at once. */
+/* It was not accepted, and no attempt is counted: others go first, and it is not sent again at
+ * once. */
 static void test_421_to_the_dot_is_an_answer(void **state)
 {
     (void)state;
@@ -318,7 +319,7 @@ static void test_reply_during_the_body_decides_and_closes(void **state)
         } else {
             fake_assert_back(&mail, cases[i].end, cases[i].results);
         }
-        assert_string_equal(mail.phases, "E"); /* the dot was not there yet */
+        assert_string_equal(mail.phases, "E"); /* the dot was not in that write yet */
         assert_true(fake->closed);
         fake_free(fake);
     }

@@ -1,4 +1,5 @@
-/* The session's course: groups, RSET, what happens at each place where a connection can end. */
+/* The course of a session: groups of commands, RSET, and every point at which a connection can
+ * end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +60,8 @@ static void test_next_envelope_goes_behind_the_dot(void **state)
     assert_string_equal(fake_wire(fake), FAKE_MESSAGE ".\r\n" FAKE_ENVELOPE);
     assert_int_equal(fake->writes, 2);
     assert_string_equal(two.phases, "E");
-    /* Two's body waits for its own 354, three's envelope for two's body. */
+    /* The second mail's body waits for its own 354, the third one's envelope for the second
+     * body. */
     fake_says(fake, "250 done\r\n250 ok\r\n250 ok\r\n");
     fake_assert_back(&one, MQ_TRANSFER_DONE, "A");
     assert_string_equal(fake_wire(fake), "");
@@ -127,7 +129,7 @@ static void test_without_pipelining_stops_where_nothing_is_left(void **state)
     fake_says(fake, "451 4.3.0 busy\r\n");
     fake_assert_back(&one, MQ_TRANSFER_DONE, "L");
     assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
-    fake_submit(fake, &two); /* nothing was opened: no RSET */
+    fake_submit(fake, &two); /* no transaction was opened, so no RSET */
     assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
     fake_says(fake, "250 ok\r\n");
     fake_says(fake, "550 5.1.1 nobody\r\n");
@@ -155,7 +157,7 @@ static void test_refused_data_is_reset_before_the_next_mail(void **state)
     fake_assert_back(&one, MQ_TRANSFER_DONE, "L");
     fake_wire(fake);
     fake_submit(fake, &two);
-    /* Or its message would go to a@x as well. */
+    /* Otherwise its message would go to a@x as well. */
     assert_string_equal(fake_wire(fake),
                         "RSET\r\nMAIL FROM:<s@y>\r\nRCPT TO:<other@x>\r\nDATA\r\n");
     fake_says(fake, "250 reset\r\n" FAKE_TAKEN);
@@ -175,7 +177,7 @@ static void test_all_recipients_refused_then_reset(void **state)
     fake_submit(fake, &one);
     fake_wire(fake);
     fake_says(fake, "250 ok\r\n550 5.1.1 nobody\r\n503 5.5.1 need RCPT\r\n");
-    assert_false(fake_is_back(&one)); /* not before its reply shows that none was out of place */
+    assert_false(fake_is_back(&one)); /* waits for RSET's reply, which shows no shift */
     assert_string_equal(fake_wire(fake), "RSET\r\n");
     fake_says(fake, "250 reset\r\n");
     fake_assert_back(&one, MQ_TRANSFER_DONE, "R");
@@ -186,7 +188,8 @@ static void test_all_recipients_refused_then_reset(void **state)
     fake_free(fake);
 }
 
-/* RFC 2920, 3.1: only a dot or the end of the connection ends such a transaction. */
+/* RFC 2920, 3.1: only a dot or the end of the connection ends a transaction whose DATA was
+ * accepted. */
 static void test_data_taken_without_recipients_closes_without_a_dot(void **state)
 {
     (void)state;
@@ -283,7 +286,7 @@ static void test_too_many_with_none_accepted_is_later(void **state)
     fake_mail_init(&mail, FAKE_MESSAGE, 2);
     fake_submit(fake, &mail);
     fake_says(fake, "250 ok\r\n452 4.5.3 too many\r\n452 4.5.3 too many\r\n503 no\r\n");
-    fake_assert_back(&mail, MQ_TRANSFER_DONE, "LL"); /* or it would come again for ever */
+    fake_assert_back(&mail, MQ_TRANSFER_DONE, "LL"); /* otherwise it would be tried for ever */
     fake_free(fake);
 }
 
@@ -302,7 +305,7 @@ static void test_refused_body_spares_the_recipients_not_in_it(void **state)
     fake_free(fake);
 }
 
-/* One that was refused before it was asked is not a part of what happens later. */
+/* A recipient refused before it was asked for does not take part in later results. */
 static void test_locally_refused_recipient_stays_refused(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Where our side ends a mail or a connection: timeouts, the end of a lease, recall. */
+/* The ways in which our side ends a mail or a connection: timeouts, the end of a lease, recall. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,8 +41,8 @@ static void test_body_that_stalls_before_the_dot_is_denied_not_uncertain(void **
     free(big);
 }
 
-/* A short message is one write with its dot: over TLS nobody knows whether a write that did not go
- * through left, in clear it did not. */
+/* A short message and its dot are one write. If that write fails, it has not left in clear text,
+ * but over TLS it may have. */
 static void test_stalled_write_with_the_dot_is_uncertain_over_tls_only(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void test_timeouts_by_state(void **state)
         struct fake_mail mail;
         fake_mail_init(&mail, FAKE_MESSAGE, 1);
         fake_submit(fake, &mail);
-        fake->now_ms += 1000; /* each reply starts the time again */
+        fake->now_ms += 1000; /* each reply restarts the timeout */
         fake_says(fake, cases[i].heard);
         int64_t since_ms = cases[i].heard[0] ? 0 : -1000;
         fake->now_ms += cases[i].timeout_ms + since_ms - 1;
@@ -121,7 +121,7 @@ static void test_quit_without_an_answer_is_closed(void **state)
     mq_smtp_session_quit(&fake->session);
     fake_hangs_up(fake);
     assert_true(fake->closed);
-    assert_string_equal(fake->why, ""); /* an orderly end */
+    assert_string_equal(fake->why, ""); /* closed in order */
     fake_free(fake);
 }
 
@@ -138,7 +138,7 @@ static void test_lease_over_before_mail_sends_nothing(void **state)
     fake_queue(fake, &one);
     fake_submit(fake, &two);
     fake_assert_back(&one, MQ_TRANSFER_LEASE_OVER, "U");
-    assert_string_equal(fake_wire(fake), FAKE_ENVELOPE); /* two's */
+    assert_string_equal(fake_wire(fake), FAKE_ENVELOPE); /* the second mail's */
     fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "250 queued\r\n");
     fake_assert_back(&two, MQ_TRANSFER_DONE, "A");
@@ -201,7 +201,7 @@ static void test_recall_takes_back_what_has_no_body_out(void **state)
     fake_submit(fake, &three);
     fake_says(fake, "250 queued\r\n" FAKE_TAKEN);
     fake_assert_back(&one, MQ_TRANSFER_DONE, "A");
-    assert_string_equal(fake_wire(fake), ""); /* no message for two's transaction */
+    assert_string_equal(fake_wire(fake), ""); /* no message in the second transaction */
     assert_true(fake->closed);
     assert_false(fake_is_back(&three));
     fake_free(fake);

@@ -1,6 +1,6 @@
-/* One reply that nobody asked for, at each place of a group: it shifts those behind it, and nobody
- * may be refused by it. Seen to fail with the check by RSET taken out (begin_check): "550 5.1.1
- * unknown" refused recipients that RCPT had accepted. */
+/* One unsolicited reply at each position in a group: it shifts the replies after it, and must not
+ * refuse any recipient. Seen to fail without the check by RSET (begin_check): "550 5.1.1 unknown"
+ * refused recipients that RCPT had accepted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define M FAKE_MESSAGE
 
-/* What a server says to MAIL, two RCPTs and DATA, and to what comes then. */
+/* A server's replies to MAIL, two RCPTs and DATA, and to the commands after those. */
 struct answers {
     const char *group[4];
     const char *then;
@@ -39,7 +39,7 @@ static const struct answers all_answers[] = {
 static const char *const extras[] = {"250 2.0.0 hello\r\n", "550 5.1.1 unknown\r\n",
                                      "450 4.2.0 later\r\n", "354 go\r\n"};
 
-/* In one read, or each reply in its own. */
+/* In one read, or each reply in its own read. */
 static void say(struct fake *fake, const char *const *replies, size_t count, bool at_once)
 {
     char text[512] = "";
@@ -79,7 +79,7 @@ static void check(const struct answers *answers, size_t at, const char *extra, b
             fail_msg("\"%s\" before reply %zu: %s, in truth %s", extra, at, got, answers->truth);
         }
     }
-    /* No message for recipients of which nothing is known. A 354 too early is taken for DATA's. */
+    /* No message if nothing is known about its recipients. An early 354 is taken for DATA's. */
     fake->out[fake->out_len] = '\0';
     assert_true(strstr(fake->out, M) == NULL || (at == 3 && extra[0] == '3'));
     fake_free(fake);
@@ -98,7 +98,7 @@ static void test_nobody_is_refused_by_an_extra_reply(void **state)
     }
 }
 
-/* As it is where the relay counts right. */
+/* The normal case, without an extra reply. */
 static void test_refusals_that_are_meant(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What each kind of reply does to mail and session, at each command. */
+/* What each kind of reply means for the mail and the session, at each command. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 enum at { AT_MAIL, AT_FIRST, AT_SECOND, AT_DATA, AT_DOT };
 
-/* What the relay says before the reply in question, and after it so that the envelope ends. */
+/* The relay's replies before the reply under test, and after it, so that the envelope ends. */
 static const char *const before[] = {"", "250 ok\r\n", "250 ok\r\n250 ok\r\n",
                                      "250 ok\r\n250 ok\r\n250 ok\r\n",
                                      "250 ok\r\n250 ok\r\n250 ok\r\n354 go\r\n"};
@@ -25,15 +25,15 @@ static const char *const after_refusal[] = {"503 a\r\n503 b\r\n503 c\r\n", "250 
 enum fate {
     GOES_ON, /* the session */
     CLOSED,
-    AGAIN,  /* closed, and the mail once more */
-    TROUBLE /* closed, and the relay's fault */
+    AGAIN,  /* closed, and the mail is sent again */
+    TROUBLE /* closed, and the relay is in trouble */
 };
 
 struct sample {
     enum at at;
     const char *reply;
     enum mq_transfer_end end;
-    const char *results; /* after the relay took what it could */
+    const char *results; /* after the relay accepted the other recipients */
     enum fate fate;
 };
 
@@ -104,7 +104,7 @@ static void check_sample(const struct sample *sample, size_t row)
         if (fake->session.state == MQ_SMTP_AWAITING) {
             fake_says(fake, "250 queued\r\n");
         } else if (fake->session.state == MQ_SMTP_ENVELOPE) {
-            fake_says(fake, "250 reset\r\n"); /* a refusal is checked by that */
+            fake_says(fake, "250 reset\r\n"); /* which checks a refusal */
         }
     }
     bool again = fake->transport.pending.first != NULL;
@@ -116,7 +116,7 @@ static void check_sample(const struct sample *sample, size_t row)
         fail_msg("row %zu, %s: fate %d, results %s, end %d", row, sample->reply, fate,
                  fake_results(&mail), mail.transfer.end);
     }
-    assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_DOT); /* nothing was behind a dot */
+    assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_DOT); /* nothing was after a dot */
     if (fate == TROUBLE) {
         assert_string_equal(fake->transport.trouble.reason, sample->reply);
     }
@@ -131,7 +131,7 @@ static void test_every_kind_at_every_command(void **state)
     }
 }
 
-/* The dot's phases: only what was read is recorded. */
+/* The phases of the dot: only replies that were read are recorded. */
 static void test_phases_at_the_dot(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static void test_retry_after_is_noted(void **state)
     fake_free(fake);
 }
 
-/* ---- once more, plain ---- */
+/* ---- again without extensions ---- */
 
 static void test_plain_has_no_group_and_no_parameters(void **state)
 {
@@ -193,10 +193,10 @@ static void test_plain_has_no_group_and_no_parameters(void **state)
     fake_says(fake, "250 ok\r\n");
     assert_string_equal(fake_wire(fake), "DATA\r\n");
     fake_says(fake, "354 ok\r\n");
-    assert_string_equal(fake_wire(fake), M ".\r\n"); /* nothing behind the dot */
+    assert_string_equal(fake_wire(fake), M ".\r\n"); /* nothing after the dot */
     fake_says(fake, "250 ok\r\n");
     assert_string_equal(fake_results(&mail), "A");
-    assert_true(fake->host.no_params); /* so it works */
+    assert_true(fake->owner.no_params); /* that worked */
     assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\n");
     fake_free(fake);
 }
@@ -230,7 +230,7 @@ static void test_plain_protocol_error_is_later(void **state)
         assert_int_equal(mail.transfer.end, MQ_TRANSFER_DONE);
         assert_string_equal(fake_results(&mail), cases[i].results);
         assert_int_equal(fake->closed, cases[i].closed);
-        assert_false(fake->host.no_params);
+        assert_false(fake->owner.no_params);
         fake_free(fake);
     }
 }
@@ -252,7 +252,7 @@ static void test_lost_step_ends_envelopes_behind_dots(void **state)
         fake_says(fake, errors[i]);
         assert_string_equal(fake_results(&one), "A");
         assert_ptr_equal(fake->transport.pending.first, &two);
-        assert_int_equal(fake->host.following, MQ_SMTP_FOLLOW_NEVER);
+        assert_int_equal(fake->owner.following, MQ_SMTP_FOLLOW_NEVER);
         assert_true(fake->closed);
         fake_free(fake);
     }
@@ -260,7 +260,7 @@ static void test_lost_step_ends_envelopes_behind_dots(void **state)
     struct fake_mail one, two;
     fake_mail_init(&one, M, 2);
     fake_mail_init(&two, M, 2);
-    fake->host.following = MQ_SMTP_FOLLOW_NEVER;
+    fake->owner.following = MQ_SMTP_FOLLOW_NEVER;
     fake_queue(fake, &one);
     fake_submit(fake, &two);
     assert_string_equal(fake_wire(fake), ENVELOPE);
@@ -296,7 +296,7 @@ static void test_four_failures_in_a_row_end_the_session(void **state)
             fake_mail_init(&mail, M, 1);
             fake_submit(fake, &mail);
             fake_says(fake, "250 ok\r\n250 ok\r\n354 go\r\n");
-            fake_says(fake, "250 queued\r\n"); /* counts from nothing again */
+            fake_says(fake, "250 queued\r\n"); /* counts from zero again */
         }
     }
     fake_wire(fake);
@@ -328,7 +328,7 @@ static void test_quits_after_so_many_mails(void **state)
     fake_free(fake);
 }
 
-/* ---- what is no reply ---- */
+/* ---- not a reply ---- */
 
 static void test_garbage_ends_the_session(void **state)
 {
@@ -366,7 +366,7 @@ static void test_endless_replies_end_the_session(void **state)
     fake_free(fake);
 }
 
-/* Every cut of the relay's answers gives the same. */
+/* Cutting the relay's replies anywhere gives the same results. */
 static void test_any_cut_of_the_replies(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The bytes of a message on the wire: dots stuffed, in chunks, whatever the cuts; parameters of
- * MAIL; what is refused before anything is sent. */
+/* The bytes of a message on the wire: dot-stuffing, chunks, any cuts; MAIL's parameters; messages
+ * refused before anything is sent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void assert_refused(const struct fake_mail *mail, const char *code)
     assert_string_equal(mail->phases, "");
 }
 
-/* What must go out: byte by byte, as RFC 5321, section 4.5.2 says. malloc'ed. */
+/* The expected bytes, one by one, as RFC 5321, section 4.5.2 says. malloc'ed. */
 static char *stuffed(const char *text, size_t len, size_t *out_len)
 {
     char *out = malloc(2 * len + 8);
@@ -44,8 +44,8 @@ static char *stuffed(const char *text, size_t len, size_t *out_len)
     return out;
 }
 
-/* Sends text with its first `prefix` bytes as the prefix, in writes of at most `cut` bytes, and
- * compares what came. */
+/* Sends text whose first `prefix` bytes are the prefix, in writes of at most `cut` bytes, and
+ * compares the bytes received. */
 static void send_and_compare(const char *text, size_t len, size_t prefix, size_t cut)
 {
     struct fake *fake = fake_new(FAKE_PIPELINING);
@@ -92,7 +92,7 @@ static void test_dots_and_line_ends(void **state)
     }
 }
 
-/* Dots everywhere around the border of the chunks. */
+/* Dots at every position around the end of a chunk. */
 static void test_dots_at_every_chunk_border(void **state)
 {
     (void)state;
@@ -109,7 +109,7 @@ static void test_dots_at_every_chunk_border(void **state)
     }
 }
 
-/* Nothing but dots at line starts: the output is much longer than the input. */
+/* Only lines of dots: the output is much longer than the input. */
 static void test_only_dots(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void test_dot_waits_for_the_guard_of_a_long_message(void **state)
     fake_submit(fake, &mail);
     fake_wire(fake);
     fake_says(fake, GO);
-    /* The guard was asked at the end only, and no dot left. */
+    /* The guard was asked only at the end, and the dot did not leave. */
     assert_true(fake->out_len >= 2 * MQ_SMTP_CHUNK - 16);
     assert_null(strchr(fake_wire(fake), '.'));
     assert_string_equal(mail.phases, "EB");
@@ -172,9 +172,8 @@ static void test_dot_waits_for_the_guard_of_a_long_message(void **state)
 
 /* ---- MAIL ---- */
 
-/* Over TLS nobody knows whether a write that did not go through left with its dot. A reply decides
- * the mail all the same, but what is still to be written must not be: a relay that has answered
- * already would read it as commands. */
+/* Over TLS it is unknown whether a failed write left with its dot. A reply still decides the mail,
+ * but the rest must not be written: a relay that has already answered would read it as commands. */
 static void test_nothing_of_the_body_follows_its_reply(void **state)
 {
     (void)state;
@@ -256,7 +255,7 @@ static void test_status_notifications(void **state)
         assert_string_equal(fake_wire(fake), cases[i].wire);
         fake_free(fake);
     }
-    /* A relay that offers them and does not understand: once more without. */
+    /* A relay that offers extensions but rejects them: the mail is sent again without. */
     struct fake *fake = fake_new(FAKE_DSN);
     struct fake_mail mail;
     fake_mail_init(&mail, "x", 1);
@@ -307,12 +306,12 @@ static void test_what_the_relay_cannot_take_is_refused_here(void **state)
     assert_refused(&utf8, "5.6.7 ");
     assert_refused(&address, "5.6.7 ");
     assert_refused(&big, "5.3.4 ");
-    assert_string_equal(good.phases, "E"); /* 100,000 bytes are what the relay takes */
+    assert_string_equal(good.phases, "E"); /* the relay accepts 100,000 bytes */
     assert_int_equal(fake->session.mails, 1);
     fake_free(fake);
 }
 
-/* No address continues or ends a command, wherever it came from. */
+/* No address, from any source, continues or ends a command. */
 static void test_addresses_that_would_break_the_command(void **state)
 {
     (void)state;

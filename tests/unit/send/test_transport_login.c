@@ -1,4 +1,4 @@
-/* What EHLO and AUTH mean for the mails, and how sending ends early. */
+/* How EHLO and AUTH affect mails, and how sending ends early. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "mime/wire/message.h"
 #include "transport_bench.h"
 
-/* ---- what EHLO and AUTH say ---- */
+/* ---- replies to EHLO and AUTH ---- */
 
 static void serve_login_refused(struct relay_talk *talk)
 {
@@ -127,7 +127,7 @@ static void test_abort_with_the_dot_out(void **state)
     (void)state;
     struct bench *bench = bench_new(serve_holding, "", 1);
     struct mq_transport *transport = bench->transport;
-    bench_submit(bench, 3); /* one at the dot, one behind it, one waiting */
+    bench_submit(bench, 3); /* one at the dot, one after it, one waiting */
     bench_until(bench, one_at_dot);
     mq_transport_abort(transport);
     bench_run(bench, 0);
@@ -142,7 +142,7 @@ static void test_wind_down_finishes_what_has_its_turn(void **state)
     (void)state;
     struct bench *bench = bench_new(serve_holding, "", 1);
     struct mq_transport *transport = bench->transport;
-    bench_submit(bench, 4); /* one at the dot, one behind it, two waiting */
+    bench_submit(bench, 4); /* one at the dot, one after it, two waiting */
     bench_until(bench, one_at_dot);
     mq_transport_wind_down(transport);
     bench_submit(bench, 1);
@@ -167,7 +167,7 @@ static void test_step_returns_on_a_signal(void **state)
     struct bench *bench = bench_new(relay_serve, "", 1);
     struct mq_error err;
     struct sigaction action = {.sa_handler = on_alarm};
-    /* Again and again: the first may come before the step waits. */
+    /* Repeated: the first signal may come before the step waits. */
     struct itimerval timer = {.it_value.tv_usec = 50000, .it_interval.tv_usec = 50000};
     struct itimerval none = {.it_value.tv_usec = 0};
     sigaction(SIGALRM, &action, NULL);

@@ -1,4 +1,4 @@
-/* The pool over real sockets: how many sessions, what a relay in trouble means. */
+/* The pool over real sockets: the number of sessions, and relays in trouble. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -79,7 +79,7 @@ static void test_capacity_with_and_without_limit(void **state)
     bench_submit(bench, 2);
     bench_until(bench, two_at_dot);
     assert_int_equal(mq_transport_capacity(transport, true), 0);
-    /* one behind each dot, and one ready for each */
+    /* one after each dot, and one ready for each */
     assert_int_equal(mq_transport_capacity(transport, false), 4);
     bench_submit(bench, 4);
     assert_int_equal(mq_transport_capacity(transport, false), 0);
@@ -159,7 +159,7 @@ static void test_refused_connects_shrink_the_pool_for_a_minute(void **state)
     bench_submit(bench, 10);
     bench_run(bench, 0);
     assert_int_equal(bench->relay.counts->connections, tried);
-    /* Two work while the minute ends, so that there is something to come back to. */
+    /* Two sessions work while the minute ends, so that the pool can grow again. */
     struct mq_error err;
     bench_submit(bench, 10);
     bench->transport->ops->step(bench->transport, 1, &err);
@@ -172,7 +172,7 @@ static void test_refused_connects_shrink_the_pool_for_a_minute(void **state)
     bench_free(bench);
 }
 
-/* ---- a relay that does not ---- */
+/* ---- a relay that does not work ---- */
 
 static void test_relay_down(void **state)
 {
@@ -266,8 +266,8 @@ static void test_quota_stops_everything_at_once(void **state)
     bench_free(bench);
 }
 
-/* The first connection: accepted up to the dot, which it answers late and with an error that asks
- * for another try. The second one: the whole relay is in trouble before that. */
+/* The first connection: accepted up to the dot, which the relay answers late, with a temporary
+ * error. The second one: before that, the whole relay is in trouble. */
 static void serve_trouble_meanwhile(struct relay_talk *talk)
 {
     if (talk->number == 1) {

@@ -1,4 +1,4 @@
-/* The worker's places and the run directory. */
+/* Worker slots and the run directory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -52,7 +52,7 @@ static int lock(int max_workers)
     return fd;
 }
 
-static void test_places(void **state)
+static void test_slots(void **state)
 {
     (void)state;
     assert_int_equal(mq_run_dir_prepare(run_dir, &err), MQ_OK);
@@ -69,8 +69,8 @@ static void test_places(void **state)
     close(b);
 }
 
-/* Whoever counts the workers shares each lock for a moment, which is long where the machine is
- * slow: one that starts just then waits for it. */
+/* A process that counts the workers shares each lock for a moment, or longer on a slow machine. A
+ * worker that starts then waits for it. */
 static void test_looking_disturbs_nobody(void **state)
 {
     int status, fds[2];
@@ -181,7 +181,8 @@ static void test_paths(void **state)
     free(b);
 }
 
-/* What has no file beside which it could be: the user's own directory, as far as there is one. */
+/* A database that is not a file: the run directory is in the user's own directory, if there is
+ * one. */
 static void test_run_base(void **state)
 {
     char state_home[96], expected[160], taken[160];
@@ -235,7 +236,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_places),   T(test_looking_disturbs_nobody), T(test_dies_with_its_process),
+        T(test_slots),    T(test_looking_disturbs_nobody), T(test_dies_with_its_process),
         T(test_run_dir),  T(test_lock_file_is_a_link),     T(test_paths),
         T(test_run_base),
     };

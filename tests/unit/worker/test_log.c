@@ -1,4 +1,4 @@
-/* The worker's log: one JSON line an event, whatever a relay says. */
+/* The worker's log: one JSON line per event, whatever the relay's reply contains. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +82,8 @@ static void test_json(void **state)
     assert_json(&little, "{\"time\":\"1970-01-01T00:00:00Z\",\"event\":\"run\"}");
 }
 
-/* HTML, escape sequences, line ends, invalid UTF-8: one line, and nothing a terminal obeys. */
+/* HTML, escape sequences, line ends, invalid UTF-8: one line, and nothing that controls a
+ * terminal. */
 static void test_hostile_reply(void **state)
 {
     (void)state;
@@ -146,7 +147,7 @@ static void test_refused_paths(void **state)
     mq_log_close(log);
 }
 
-/* Pipes and sockets too, which cannot be opened by name. */
+/* Pipes and sockets as well, which cannot be opened by name. */
 static void test_standard_stream(void **state)
 {
     static const char *const names[] = {"/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"};
@@ -177,7 +178,7 @@ static void test_standard_stream(void **state)
     }
 }
 
-/* A write that fails is remembered; it stops nothing. */
+/* A failed write is remembered, but stops nothing. */
 static void test_failed_write(void **state)
 {
     struct mq_log *log = NULL;
@@ -257,7 +258,7 @@ static int64_t size_of(const char *name)
     return stat(name, &st) == 0 ? (int64_t)st.st_size : -1;
 }
 
-/* logrotate, with "create" and without; what another user put there is not taken. */
+/* logrotate, with "create" and without; a file that another user put there is not used. */
 static void test_renamed(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Signals of runs that overlap, in each other's callbacks and in threads. */
+/* Signals during runs that overlap, in callbacks of each other and in threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* Each counts from its own begin, whichever ends first. */
+/* Each run counts from its own start, in whatever order they end. */
 static void test_overlap(void **state)
 {
     (void)state;
@@ -79,8 +79,8 @@ static void *one_run(void *context)
     return NULL;
 }
 
-/* PHP sets its handlers when another thread's request begins, amid a run: the next run there takes
- * the signals back. One in a callback leaves what the application has set. */
+/* PHP sets its handlers when a request begins in another thread during a run: the next run there
+ * takes the signals back. A run in a callback leaves the application's handlers. */
 static void test_taken(void **state)
 {
     struct sigaction action = {.sa_handler = others};
@@ -123,7 +123,7 @@ static void *come_and_go(void *context)
     return NULL;
 }
 
-/* A run sees all signals of its time, however many others begin and end meanwhile. */
+/* A run sees every signal while it runs, however many other runs start and end meanwhile. */
 static void test_threads(void **state)
 {
     struct thread threads[4];
@@ -149,7 +149,7 @@ static void test_threads(void **state)
     assert_true(is_others(SIGTERM));
 }
 
-/* The last of many threads puts back what was there. */
+/* The last of many threads restores the earlier handlers. */
 static void test_all_threads(void **state)
 {
     struct thread threads[4];

@@ -1,4 +1,4 @@
-/* The worker's loop: what is claimed, sent and settled, and how a run ends. */
+/* The worker's loop: claiming, sending, settling, and how a run ends. */
 #include "worker_fake.h"
 
 #include <signal.h>
@@ -19,14 +19,14 @@ static void test_sends_all(void **state)
     assert_int_equal(fx_int(&scene->fx, "SELECT count(*) FROM mail_queue"), 0);
     assert_int_equal(fx_int(&scene->fx, "SELECT count(*) FROM mail_body"), 0);
     assert_int_equal(scene->relay.quits, 1);
-    /* Never waits longer than the relay makes it: 250 mails, 8 under way, 10 ms each. */
+    /* Never waits longer than for the relay: 250 mails, 8 under way, 10 ms each. */
     assert_in_range(scene->report.ms, 250 / 8 * 10, 250 / 4 * 10 + 200);
     const struct mq_event *end = last_event(scene, MQ_EVENT_RUN);
     assert_string_equal(end->reply, "end=empty claimed=250 sent=250 recipients=250");
     assert_true(fx_int(&scene->fx, "SELECT count(*) FROM config WHERE key = 'mailLastRun'") == 1);
 }
 
-/* More than the intent file has slots for: they are used again. */
+/* More jobs than the intent file has slots: slots are used again. */
 static void test_many(void **state)
 {
     struct scene_worker *scene = *state;
@@ -36,7 +36,7 @@ static void test_many(void **state)
     assert_int_equal(scene->report.sent, 3000);
 }
 
-/* At many sessions a small batch must not starve them. */
+/* With many sessions, a small batch must not leave them idle. */
 static void test_batch_does_not_starve(void **state)
 {
     struct scene_worker *scene = *state;
@@ -75,7 +75,7 @@ static void answer_by_name(struct fake_relay *relay, struct mq_transfer *transfe
     }
 }
 
-/* 250, 450, 550: three outcomes, each recipient once. */
+/* 250, 450, 550: three outcomes, and each recipient is asked once. */
 static void test_partial_recipients(void **state)
 {
     struct scene_worker *scene = *state;
@@ -97,7 +97,7 @@ static void test_partial_recipients(void **state)
     fx_assert_text(&scene->fx, "SELECT status FROM mail_queue", "parked");
 }
 
-/* The rest of a list that a transaction had no room for goes on at once, without an attempt. */
+/* Recipients that did not fit into the transaction are sent at once, without another attempt. */
 static void test_rest_goes_in_the_next(void **state)
 {
     struct scene_worker *scene = *state;
@@ -120,7 +120,7 @@ static void see_prefix(struct fake_relay *relay, struct mq_transfer *transfer)
     free(prefix);
 }
 
-/* Both recipients become one target; its result is for both. */
+/* Both recipients become one target; its result applies to both. */
 static void test_redirect(void **state)
 {
     struct scene_worker *scene = *state;
@@ -205,7 +205,7 @@ static void test_composed_envelope_stays(void **state)
     assert_int_equal(count_jobs(scene, NULL), 0);
 }
 
-/* What a hook has filled in half is freed whole, and is empty again. */
+/* A half-filled result of a hook is freed completely, and is empty for the next mail. */
 static void test_composed_is_cleared(void **state)
 {
     struct mq_composed composed = {0};
@@ -247,7 +247,8 @@ static void test_lease_lost_while_composing(void **state)
 
 /* ---- the limit ---- */
 
-/* 60 an hour and one in stock: three mails take two minutes, within a time limit that allows it. */
+/* 60 an hour and one token to begin with: three mails take two minutes; the time limit allows
+ * that. */
 static void test_waits_for_tokens(void **state)
 {
     struct scene_worker *scene = *state;
@@ -270,14 +271,14 @@ static void test_ends_when_tokens_are_out(void **state)
     assert_int_equal(scene->report.sent, 2);
     assert_in_range(scene->report.resume_s, START + 1055, START + 1065);
     assert_int_equal(scene->waited_ms, 0);
-    /* The next token comes after the time limit: no reason to wait. */
+    /* The next token comes after the time limit, so the run does not wait for it. */
     scene->options.time_limit_s = 30;
     run_until(scene, MQ_RUN_TOKENS);
     assert_int_equal(scene->waited_ms, 0);
 }
 
-/* No more is claimed than sessions are free: what is not on the wire can still be taken by another,
- * and its tokens are not tied up. */
+/* Claims only as many jobs as sessions are free: another run can take the others, and their tokens
+ * are not tied up. */
 static void at_most_four_sending(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     (void)transfer;
@@ -313,7 +314,8 @@ static void test_message_limit(void **state)
     assert_int_equal(count_jobs(scene, "pending"), 13);
 }
 
-/* Stops claiming, finishes what is under way, gives the rest back with its attempt. */
+/* Stops claiming, finishes deliveries under way, releases the others without counting an
+ * attempt. */
 static void test_time_limit(void **state)
 {
     struct scene_worker *scene = *state;
@@ -358,7 +360,7 @@ static void switch_off(struct fake_relay *relay, struct mq_transfer *transfer)
     fx_set(&relay->scene->fx, "mailQueueEnabled", "0");
 }
 
-/* Switched off in a run, what is claimed and not begun goes back. */
+/* When sending is switched off during a run, jobs that were claimed but not begun are released. */
 static void test_disabled_meanwhile(void **state)
 {
     struct scene_worker *scene = *state;
@@ -446,7 +448,7 @@ static void expires_meanwhile(struct scene_worker *scene)
     }
 }
 
-/* A run without an end looks again. */
+/* A run without a time limit looks again. */
 static void test_daemon_sweeps_again(void **state)
 {
     struct scene_worker *scene = *state;

@@ -1,7 +1,7 @@
-/* How many jobs a worker's turn settles and claims. */
+/* How many jobs a worker's cycle settles and claims. */
 #include "worker_fake.h"
 
-/* Notes a cycle wherever another number of jobs is held than at the last body. */
+/* Records a cycle when the number of jobs held has changed since the last body. */
 static void see_turn(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     static int64_t held;
@@ -12,8 +12,8 @@ static void see_turn(struct fake_relay *relay, struct mq_transfer *transfer)
     held = last;
 }
 
-/* A transaction on a server costs a dozen journeys: with few sessions too, one settles and claims
- * about a batch, not half of it. */
+/* A transaction on a server costs a dozen round trips: even with few sessions it settles and claims
+ * about a whole batch, not half of one. */
 static void test_turns_of_a_batch(void **state)
 {
     struct scene_worker *scene = *state;

@@ -1,10 +1,10 @@
-/* Failures that may be the relay's or the mail's: 4xx to everything, refusals that do not say why,
- * one domain that fails among others that work, greylisting. Runs start each minute. */
+/* Failures that may be the relay's or the mail's: 4xx to everything, refusals without a reason, one
+ * failing domain among others that work, greylisting. Runs start each minute. */
 #include "worker_fake.h"
 
 #define WEEK_S (7 * 86400)
 
-static const char *reply; /* to what fails */
+static const char *reply; /* to the recipients that fail */
 
 static enum mq_outcome result_of_reply(void)
 {
@@ -71,8 +71,8 @@ static void fails_for_a_week(struct scene_worker *scene, int mails, int64_t atte
     assert_int_equal(count_jobs(scene, "parked"), 0);
     assert_int_equal(count_jobs(scene, NULL), mails);
     assert_true(most_attempts(scene) <= attempts);
-    /* The pause grows: about one run an hour, each of a few mails. A few mails alone wait longer
-     * than a minute as well. */
+    /* The pause grows: about one run an hour, each of a few mails. A few mails alone also wait
+     * longer than a minute. */
     assert_in_range(scene->relay.submits, 100, mails < 3 ? mails * (WEEK_S / 300 + 2) : 200 * 12);
     scene->relay.answer = NULL;
     cron_for(scene, 7200);
@@ -92,7 +92,7 @@ static void test_fails_for_a_week(void **state)
     }
 }
 
-/* One mail a run: each run sees one failure only, and what was remembered decides. */
+/* One mail a run: each run sees only one failure, and the stored record decides. */
 static void test_fails_under_a_limit(void **state)
 {
     struct scene_worker *scene = *state;
@@ -133,7 +133,7 @@ static void fails_later(struct fake_relay *relay, struct mq_transfer *transfer,
     }
 }
 
-/* That the relay took mail in the morning says nothing of the night. */
+/* Mail accepted in the morning proves nothing about the night. */
 static void test_fails_after_hours(void **state)
 {
     static const char *const replies[] = {"451 4.3.0 no", "554 5.7.1 no"};
@@ -158,8 +158,8 @@ static void test_fails_after_hours(void **state)
 
 /* ---- one domain among others ---- */
 
-/* 200 mails to a domain that fails, before the others: those get through within hours, and in the
- * end its mails fail. */
+/* 200 mails to a failing domain come before the others: the others get through within hours, and in
+ * the end the 200 are parked. */
 static void test_one_domain_fails(void **state)
 {
     static const char *const replies[] = {"451 4.3.0 no", "550 rejected", "554 5.7.1 no"};
@@ -186,8 +186,8 @@ static void test_one_domain_fails(void **state)
     }
 }
 
-/* One mail that is always deferred, alone in the queue: it costs others no time, and counts one
- * attempt for each that the relay takes in between, until it is parked. */
+/* One mail that is always deferred, alone in the queue: it does not delay others, and counts an
+ * attempt for each mail accepted in between, until it is parked. */
 static void test_deferred_alone(void **state)
 {
     struct scene_worker *scene = *state;
@@ -208,9 +208,9 @@ static void test_deferred_alone(void **state)
     fx_assert_text(&scene->fx, "SELECT parked_for FROM mail_queue", "exhausted");
 }
 
-/* ---- refusals that do not say why ---- */
+/* ---- refusals without a reason ---- */
 
-/* Alone nobody knows; it is refused when the relay takes another. */
+/* A single refusal proves nothing; the mail is refused once the relay accepts another. */
 static void test_unexplained_alone(void **state)
 {
     struct scene_worker *scene = *state;
@@ -254,7 +254,7 @@ static void test_unexplained_after_acceptances(void **state)
                                               "it took: 550 rejected");
     assert_int_equal(scene->report.sent, 100);
     assert_int_equal(count_jobs(scene, NULL), 900);
-    assert_in_range(count_jobs(scene, "pending"), 888, 897); /* an attempt of a few counts */
+    assert_in_range(count_jobs(scene, "pending"), 888, 897); /* a few count an attempt */
 }
 
 static void fail_two_of_bad(struct fake_relay *relay, struct mq_transfer *transfer,
@@ -266,7 +266,7 @@ static void fail_two_of_bad(struct fake_relay *relay, struct mq_transfer *transf
     }
 }
 
-/* Refusals at the end of a run that accepted others: too few to be about us. */
+/* Refusals at the end of a run that accepted others: too few to be the sender's fault. */
 static void test_unexplained_at_the_end(void **state)
 {
     struct scene_worker *scene = *state;
@@ -291,8 +291,8 @@ static void fails_dead(struct fake_relay *relay, struct mq_transfer *transfer,
     }
 }
 
-/* Dead addresses at the end of each run, more than there are sessions: an acceptance before them
- * shows that the relay works, and in the end they are given up. */
+/* More dead addresses than sessions at the end of each run: an earlier acceptance shows that the
+ * relay works, and in the end they are parked. */
 static void test_many_unexplained_at_the_end(void **state)
 {
     struct scene_worker *scene = *state;
@@ -331,7 +331,7 @@ static void greylists(struct fake_relay *relay, struct mq_transfer *transfer,
     }
 }
 
-/* A relay that defers each mail's first tries takes all of them within two hours. */
+/* A relay that defers the first tries of each mail accepts all of them within two hours. */
 static void test_greylisting(void **state)
 {
     struct scene_worker *scene = *state;

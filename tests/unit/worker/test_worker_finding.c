@@ -1,10 +1,10 @@
-/* What a transport finds out about its relay is kept in the queue and given to the next run. */
+/* What a transport finds out about its relay is stored in the queue for the next run. */
 #include <signal.h>
 
 #include "worker_fake.h"
 
 static const char *found;   /* by the fake's transport */
-static char remembered[64]; /* what it was told */
+static char remembered[64]; /* the finding that it was given */
 static struct mq_transport_ops ops;
 
 static const char *finding(const struct mq_transport *transport)
@@ -46,7 +46,7 @@ static int64_t now_s(const struct scene_worker *scene)
     return START + scene->wall_ahead_s + scene->boot_ms / 1000;
 }
 
-/* What is kept: `before`, a time that is so many days ahead, `after`. */
+/* The stored finding: `before`, a time this many days ahead, `after`. */
 static void assert_kept_for(struct scene_worker *scene, const char *before, int days,
                             const char *after)
 {
@@ -90,7 +90,7 @@ static void find_in_a_run(struct scene_worker *scene)
     scene->relay.on_step = NULL;
 }
 
-/* A relay that lost one connection so is not taken for one that cannot for ever. */
+/* A relay that lost one connection this way is tried again later. */
 static void test_it_is_found_again_after_a_month(void **state)
 {
     struct scene_worker *scene = *state;
@@ -162,7 +162,7 @@ static void test_other_relays_keep_theirs(void **state)
     assert_kept_for(scene, "{\"other\":\"dot\",\"smtp://relay.example:25\":\"group ", 30, "\"}");
 }
 
-/* An application's user may write what he likes there. */
+/* The application may have written anything there. */
 static void test_what_cannot_be_read_is_replaced(void **state)
 {
     struct scene_worker *scene = *state;

@@ -9,7 +9,7 @@
 #define MIB      1048576
 #define START_MS 1000000 /* of the fake clock */
 
-/* What the database is asked for, and how it fails. */
+/* Counts what the database is asked for, and makes it fail. */
 static struct {
     const struct mq_db_driver *file;
     struct mq_db_driver driver;
@@ -19,12 +19,12 @@ static struct {
     int deleted;      /* in this transaction */
     int most_deleted;
     size_t fits;     /* as many messages can be read while others are under way; 0: any number */
-    bool never;      /* none can */
-    int claims_fail; /* so many claims lack memory */
+    bool never;      /* none can be read */
+    int claims_fail; /* this many claims run out of memory */
     int claims;
     int claims_before; /* the test's own */
-    int64_t wait_ms;   /* for the write lock, each time */
-    int64_t delete_ms; /* what the deletion of a message takes */
+    int64_t wait_ms;   /* the wait for the write lock, each time */
+    int64_t delete_ms; /* how long deleting a message takes */
 } database;
 
 static enum mq_status spy_begin(struct mq_db *db, struct mq_error *err)
@@ -132,11 +132,11 @@ static void test_bounded_by_bytes(void **state)
     assert_int_equal(scene->report.sent, 30);
     assert_int_equal(scene->relay.most_under_way, 3);
     assert_int_equal(database.loads_within, 0);
-    /* The first claim, when nothing is known yet, is one a session. */
+    /* The first claim takes one job per session, because nothing is known yet. */
     assert_int_equal(most_sending, 20);
 }
 
-/* Claims leave what memory does not let through to other runs. */
+/* A claim leaves jobs that do not fit in memory to other runs. */
 static void test_claims_are_bounded(void **state)
 {
     struct scene_worker *scene = watched(state);
@@ -157,7 +157,7 @@ static void test_small_ones_are_not(void **state)
     enqueue_mails(scene, 200);
     run_until(scene, MQ_RUN_EMPTY);
     assert_int_equal(scene->report.sent, 200);
-    assert_int_equal(scene->relay.most_under_way, 40); /* all that the relay takes ahead */
+    assert_int_equal(scene->relay.most_under_way, 40); /* as many as the relay takes in advance */
 }
 
 static enum mq_status large_is_alone(struct fake_relay *relay, struct mq_error *err)
@@ -211,10 +211,10 @@ static void test_composed_ones_count(void **state)
     scene->on_compose = compose_large;
     run_until(scene, MQ_RUN_EMPTY);
     assert_int_equal(scene->report.sent, 12);
-    assert_int_equal(scene->relay.most_under_way, 4); /* its size is known once it is there */
+    assert_int_equal(scene->relay.most_under_way, 4); /* its size is known once it is loaded */
 }
 
-/* ---- rows that go away ---- */
+/* ---- rows that disappear ---- */
 
 static enum mq_status delete_by_hand(struct fake_relay *relay, struct mq_error *err)
 {
@@ -244,7 +244,7 @@ static void test_row_is_gone(void **state)
     assert_int_equal(count_events(scene, MQ_EVENT_STALE), 6);
 }
 
-/* Nor is a message composed for it. */
+/* No message is composed for it either. */
 static void test_body_is_gone(void **state)
 {
     struct scene_worker *scene = watched(state);
@@ -260,7 +260,7 @@ static void test_body_is_gone(void **state)
     assert_int_equal(scene->report.stale, 0);
 }
 
-/* Somebody stored a number as the body. The worker reports that row and sends the others. */
+/* A row whose body is a number. The worker reports that row and sends the others. */
 static void test_body_is_a_number(void **state)
 {
     struct scene_worker *scene = watched(state);
@@ -271,7 +271,7 @@ static void test_body_is_a_number(void **state)
     fx_assert_text(&scene->fx, "SELECT parked_for FROM mail_queue", "unreadable");
 }
 
-/* ---- memory that is short ---- */
+/* ---- too little memory ---- */
 
 static void test_fewer_when_short(void **state)
 {
@@ -307,7 +307,7 @@ static void test_claim_without_memory(void **state)
     assert_in_range(database.claims, 3 + 12, 60); /* of 20, 10, 5, then ten of 2 */
 }
 
-/* Memory that is short for a while: a daemon does not go on with less for ever. */
+/* Memory is short for a while: afterwards a daemon uses as much as before. */
 static void test_claims_grow_again(void **state)
 {
     struct scene_worker *scene = watched(state);
@@ -340,7 +340,7 @@ static void test_bytes_grow_again(void **state)
     assert_in_range(scene->relay.most_under_way, 20, 40);
 }
 
-/* From the minute on there is much to do. */
+/* From that minute on there is much to send. */
 static void enqueue_after_a_minute(struct scene_worker *scene)
 {
     if (scene->counter == 0 && scene->boot_ms >= START_MS + 60000) {
@@ -350,7 +350,7 @@ static void enqueue_after_a_minute(struct scene_worker *scene)
     }
 }
 
-/* A claim that finds nothing does not show that there is memory again. */
+/* A claim that finds nothing does not prove that there is memory again. */
 static void test_empty_claims_show_nothing(void **state)
 {
     struct scene_worker *scene = watched(state);
@@ -395,7 +395,7 @@ static void test_some_are_deleted_together(void **state)
     assert_int_equal(database.most_deleted, 4);
 }
 
-/* ---- the write lock is left free for as long as it was held ---- */
+/* ---- after holding the write lock, the worker leaves it free for as long ---- */
 
 static void test_what_was_held_is_left_free(void **state)
 {
@@ -406,7 +406,7 @@ static void test_what_was_held_is_left_free(void **state)
     assert_in_range(scene->report.ms, 5 * 1000 + 500, 8000);
 }
 
-/* Others had it while we waited. */
+/* Another connection had it while we waited. */
 static void test_what_was_waited_for_is_not(void **state)
 {
     struct scene_worker *scene = watched(state);
@@ -428,7 +428,7 @@ static void test_nor_by_the_sweep(void **state)
     assert_int_equal(scene->report.expired, 12);
 }
 
-/* Expired ones, when the sweep is done; behind them one that is not. */
+/* Expired mails, when the sweep is done; after them one that is not expired. */
 static void enqueue_expired(struct scene_worker *scene)
 {
     if (scene->counter == 0 && scene->boot_ms >= START_MS + 5000) {
@@ -439,7 +439,7 @@ static void enqueue_expired(struct scene_worker *scene)
     }
 }
 
-/* The next claim comes when that time is over, and not later. */
+/* The next claim comes when that time is over, no later. */
 static void test_claims_when_it_was_free(void **state)
 {
     struct scene_worker *scene = watched(state);

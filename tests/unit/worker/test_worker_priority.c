@@ -1,10 +1,10 @@
-/* Mails of a high priority that fail in every run must not keep those of lower ones from their
- * turn. Runs start each minute. */
+/* Mails of a high priority that fail in every run must not keep lower priorities waiting. Runs
+ * start each minute. */
 #include "worker_fake.h"
 
 #define WEEK_S (7 * 86400)
 
-static const char *reply; /* to what fails */
+static const char *reply; /* to the recipients that fail */
 
 static void fail_all(struct fake_relay *relay, struct mq_transfer *transfer,
                      struct mq_target *target)
@@ -24,7 +24,7 @@ static void fail_bad(struct fake_relay *relay, struct mq_transfer *transfer,
     }
 }
 
-/* To so many domains, in turn. */
+/* To this many domains, in turn. */
 static void enqueue(struct scene_worker *scene, int mails, const char *name, int domains,
                     int priority)
 {
@@ -56,7 +56,7 @@ static int64_t attempts(struct scene_worker *scene, const char *what)
     return fx_int(&scene->fx, sql);
 }
 
-/* The others get through within the first run; the limit alone holds them up. */
+/* The others get through within the first run; only the limit delays them. */
 static void others_get_through(struct scene_worker *scene, int bad, int domains)
 {
     enqueue(scene, bad, "bad", domains, 10);
@@ -91,7 +91,7 @@ static void test_under_a_limit(void **state)
     }
 }
 
-/* One token at a time: the first that fails has the only one. */
+/* One token at a time: the first mail to fail has the only one. */
 static void test_with_one_token(void **state)
 {
     static const char *const replies[] = {"451 4.3.0 no", "554 5.7.1 no"};
@@ -102,7 +102,7 @@ static void test_with_one_token(void **state)
     }
 }
 
-/* They fail in the end, as others get through. */
+/* In the end they fail, because others get through. */
 static void test_they_are_given_up(void **state)
 {
     struct scene_worker *scene = *state;
@@ -116,8 +116,8 @@ static void test_they_are_given_up(void **state)
     assert_int_equal(count_jobs(scene, "parked"), 3);
 }
 
-/* A relay that takes nothing costs no attempts, however many priorities there are: of each it is
- * offered a few. */
+/* A relay that accepts nothing costs no attempts, however many priorities there are: it is offered
+ * a few mails of each. */
 static void test_takes_nothing(void **state)
 {
     static const char *const limits[] = {"0", "60"};
@@ -167,7 +167,7 @@ static void refuse_bad(struct fake_relay *relay, struct mq_transfer *transfer,
     }
 }
 
-/* Refused without a word of why, for many domains: that others get through parks none of them. */
+/* Refused without a reason, for many domains: others that get through do not park them. */
 static void test_bare_refusals_are_not_parked(void **state)
 {
     struct scene_worker *scene = *state;
@@ -183,7 +183,7 @@ static void test_bare_refusals_are_not_parked(void **state)
     assert_int_not_equal(scene->relay.accepted_count, 0);
 }
 
-/* A run of so few mails that those that fail are all it may claim. */
+/* A run of so few mails that the failing ones are all it may claim. */
 static void test_message_limit(void **state)
 {
     static const int limits[] = {3, 10, 50, 110};
@@ -198,7 +198,7 @@ static void test_message_limit(void **state)
     }
 }
 
-/* A few each of so many priorities fail that the run can hold no more: it ends. */
+/* So many priorities have a few failing mails that the run cannot hold more: it ends. */
 static void test_no_slot_is_left(void **state)
 {
     struct scene_worker *scene = *state;

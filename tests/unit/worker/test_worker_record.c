@@ -1,6 +1,5 @@
-/* What is in the log when a worker is killed around a commit: each uncertain attempt, once at
- * least. The worker is a process of its own; it and the test share a database file and a run
- * directory. */
+/* The log when a worker is killed around a commit: each uncertain attempt is there at least once.
+ * The worker is a separate process; it and the test share a database file and a run directory. */
 #include "worker_fake.h"
 
 #include <signal.h>
@@ -39,7 +38,7 @@ static void is_lost(struct fake_relay *relay, struct mq_transfer *transfer,
     set_result(target, MQ_OUTCOME_UNCERTAIN, "");
 }
 
-/* The row goes with the mail, so the event says how often nobody knew. */
+/* The row is deleted with the mail, so the event tells how often the mail was uncertain. */
 static void test_sent_tells_of_uncertain_attempts(void **state)
 {
     struct scene_worker *scene = *state;
@@ -57,7 +56,7 @@ static void record_path(const struct scene_worker *scene, char *path, size_t siz
     snprintf(path, size, "%s/recorded", scene->directory);
 }
 
-/* A log of one letter an event, as it is when the process is killed. */
+/* The log as one letter per event, as it is when the process is killed. */
 static void writes_record(void *context, const struct mq_events *events)
 {
     char path[128];
@@ -120,7 +119,7 @@ static void test_death_between_commit_and_log(void **state)
     assert_int_equal(count_jobs(scene, NULL), 0);
 }
 
-/* Written before the commit, and so once more by the next run; but not lost. */
+/* Written before the commit, so the next run writes it again; but it is not lost. */
 static void test_death_between_log_and_commit(void **state)
 {
     struct scene_worker *scene = *state;

@@ -1,5 +1,5 @@
-/* What the next run makes of one that died or was stopped, at each point of a mail's way. The other
- * run is a process of its own; it and the test share a database file and a run directory. */
+/* How the next run recovers from one that died or was stopped, at each point of a mail's way. The
+ * other run is a separate process; it and the test share a database file and a run directory. */
 #include "worker_fake.h"
 
 #include <signal.h>
@@ -31,7 +31,7 @@ static void die(void)
     pause();
 }
 
-/* Runs a worker in a child. Its exit code, if it comes to that: bodies that left, and 16 times the
+/* Runs a worker in a child. Its exit code, if it gets that far: bodies that left, plus 16 times the
  * stale results. */
 static pid_t run_in_child(struct scene_worker *scene)
 {
@@ -93,8 +93,8 @@ static enum mq_compose_end composes(struct scene_worker *scene, const struct mq_
     return MQ_COMPOSED;
 }
 
-/* A mail that kills its worker while it is composed uses up its attempts; those claimed beside it
- * do not. */
+/* A mail that kills its worker while it is composed uses up its attempts; mails claimed with it do
+ * not. */
 static void test_death_while_composing(void **state)
 {
     struct scene_worker *scene = *state;
@@ -183,7 +183,7 @@ static enum mq_status dies_after_a_reply(struct fake_relay *relay, struct mq_err
     return MQ_OK;
 }
 
-/* Accepted, and not settled: known from the record, so nothing is sent again. */
+/* Accepted but not settled: the record tells, so nothing is sent again. */
 static void test_death_after_the_reply(void **state)
 {
     struct scene_worker *scene = *state;
@@ -238,7 +238,7 @@ static void dies_when_1000_are_held(struct fake_relay *relay, struct mq_transfer
     }
 }
 
-/* More rows than one transaction recovers: the record stays until none is left. */
+/* More rows than one transaction recovers: the record stays until no row is left. */
 static void test_death_with_many_claimed(void **state)
 {
     struct scene_worker *scene = *state;
@@ -256,8 +256,8 @@ static void test_death_with_many_claimed(void **state)
     assert_int_equal(count_jobs(scene, NULL), scene->report.try_later);
 }
 
-/* Others' leases that are over fill the first transaction, which then looks at none of the dead
- * run's: its record is needed still. */
+/* Expired leases of other runs fill the first transaction, which then reaches none of the dead
+ * run's rows: its record is still needed. */
 static void test_death_behind_many_leases(void **state)
 {
     struct scene_worker *scene = *state;
@@ -277,7 +277,7 @@ static void test_death_behind_many_leases(void **state)
     assert_int_equal(count_files(scene, ".intent"), 0);
 }
 
-/* A run that finds another's death meanwhile recovers it without waiting for the leases. */
+/* A run that finds another's death while it works recovers it without waiting for the leases. */
 static void test_death_beside_a_run(void **state)
 {
     struct scene_worker *scene = *state;
@@ -308,7 +308,7 @@ static void appears_later(struct scene_worker *scene)
     }
 }
 
-/* Deaths are looked for every 10 s: the leases of 15 minutes are not waited for. */
+/* The worker looks for dead runs every 10 s, so it does not wait for leases of 15 minutes. */
 static void test_death_is_found_meanwhile(void **state)
 {
     struct scene_worker *scene = *state;
@@ -325,7 +325,8 @@ static void test_death_is_found_meanwhile(void **state)
     assert_in_range(scene->waited_ms, 9000, 12000);
 }
 
-/* Without a readable record only the lease's end says anything, and every mail is uncertain. */
+/* Without a readable record, only the end of the lease tells anything, and every mail is
+ * uncertain. */
 static void test_death_without_a_record(void **state)
 {
     struct scene_worker *scene = *state;
@@ -349,7 +350,7 @@ static void stops_before_the_body(struct fake_relay *relay, struct mq_transfer *
     (void)transfer;
     if (relay->scene->counter++ == 0) {
         raise(SIGSTOP);
-        relay->scene->boot_ms += 100000; /* CLOCK_BOOTTIME has gone on */
+        relay->scene->boot_ms += 100000; /* CLOCK_BOOTTIME continued meanwhile */
     }
 }
 
@@ -360,7 +361,8 @@ static void answer_stops(struct fake_relay *relay, struct mq_transfer *transfer,
     set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
 }
 
-/* Starts a child that stops, and leaves the test in its place: another worker, its lease over. */
+/* Starts a child that stops, and lets the test act as another worker after the child's lease is
+ * over. */
 static pid_t let_it_stop(struct scene_worker *scene)
 {
     int status = 0;
@@ -374,13 +376,13 @@ static pid_t let_it_stop(struct scene_worker *scene)
     scene->relay.answer = NULL;
     scene->options.message_limit = -1;
     scene->options.max_workers = 2;
-    assert_int_equal(run_worker(scene), MQ_OK); /* its lease holds still */
+    assert_int_equal(run_worker(scene), MQ_OK); /* its lease is still valid */
     assert_int_equal(scene->report.claimed, 0);
     assert_int_equal(count_jobs(scene, "sending"), 1);
     scene->boot_ms += 6000;
     assert_int_equal(run_worker(scene), MQ_OK);
     assert_int_equal(count_jobs(scene, "sending"), 0);
-    assert_int_equal(count_files(scene, ".intent"), 1); /* it lives: its record stays */
+    assert_int_equal(count_files(scene, ".intent"), 1); /* it is alive, so its record stays */
     return pid;
 }
 
@@ -393,8 +395,8 @@ static int let_it_continue(pid_t pid)
     return WEXITSTATUS(status);
 }
 
-/* Stopped before the body: another sends it; when it wakes up, nothing leaves, and its result
- * touches nothing. */
+/* Stopped before the body: another worker sends the mail; when the first one continues, no body
+ * leaves, and its result changes nothing. */
 static void test_stopped_before_the_body(void **state)
 {
     struct scene_worker *scene = *state;
@@ -410,7 +412,7 @@ static void test_stopped_before_the_body(void **state)
     assert_int_equal(count_files(scene, ".intent"), 0);
 }
 
-/* Stopped behind the body: uncertain for the other. */
+/* Stopped after the body: uncertain for the other worker. */
 static void test_stopped_behind_the_body(void **state)
 {
     struct scene_worker *scene = *state;

@@ -1,12 +1,12 @@
-/* Trouble with the relay: pauses, denials, and that neither costs a mail its attempts. Runs start
- * each minute, as cron starts them. */
+/* Trouble with the relay: pauses and denials, and that neither counts as an attempt. Runs start
+ * each minute, as from cron. */
 #include "worker_fake.h"
 
 #define WEEK_S (7 * 86400)
 
 static int claiming_runs; /* runs that claimed something, of the last count_runs_for() */
 
-/* Starts a run each minute for so long, and counts those that claimed something. */
+/* Starts a run each minute for this long, and counts the runs that claimed something. */
 static void count_runs_for(struct scene_worker *scene, int64_t seconds)
 {
     int64_t end_ms = scene->boot_ms + seconds * 1000;
@@ -40,7 +40,7 @@ static void test_down_for_a_week(void **state)
     count_runs_for(scene, WEEK_S);
     assert_int_equal(count_jobs(scene, "pending"), 10000);
     assert_int_equal(most_attempts(scene), 0);
-    /* Pauses double up to an hour: 6 runs in the first hour, then one an hour. */
+    /* Pauses double, up to an hour: 6 runs in the first hour, then one an hour. */
     assert_in_range(claiming_runs, 150, 180);
     assert_string_equal(mq_run_end_name(scene->report.end), "relay");
     assert_string_equal(scene->report.reason, "connection refused");
@@ -90,7 +90,7 @@ static void breaks_down(struct fake_relay *relay, struct mq_transfer *transfer)
     }
 }
 
-/* Trouble while mails are under way: what has its body out is waited for, the rest goes back. */
+/* Trouble while mails are under way: waits for those whose body is out, and releases the others. */
 static void test_trouble_under_way(void **state)
 {
     struct scene_worker *scene = *state;
@@ -103,7 +103,7 @@ static void test_trouble_under_way(void **state)
     assert_int_equal(most_attempts(scene), 0);
 }
 
-/* Sessions that end before a mail is through, for ever: no attempt, and no endless run. */
+/* Sessions always end before a mail is through: no attempt is counted, and the run ends. */
 static void test_sessions_end(void **state)
 {
     struct scene_worker *scene = *state;
@@ -146,7 +146,7 @@ static void test_denies_all_for_a_week(void **state)
 {
     struct scene_worker *scene = *state;
     deny_week(scene, 1000);
-    /* Not hammered either: a few mails an hour. */
+    /* The relay is offered only a few mails an hour. */
     assert_true(scene->relay.submits < 1000 + 200 * 20);
 }
 
@@ -162,7 +162,7 @@ static void test_denies_both_for_a_week(void **state)
     deny_week(*state, 2);
 }
 
-/* One mail a run: each run sees one denial only. */
+/* One mail a run: each run sees only one denial. */
 static void test_denies_under_a_limit(void **state)
 {
     struct scene_worker *scene = *state;
@@ -186,7 +186,7 @@ static void deny_bad(struct fake_relay *relay, struct mq_transfer *transfer,
     }
 }
 
-/* A mail that is denied for ever while others are accepted in the same run is parked. */
+/* A mail that is always denied while others are accepted in the same run is parked. */
 static void test_denied_among_accepted(void **state)
 {
     struct scene_worker *scene = *state;
@@ -202,7 +202,7 @@ static void test_denied_among_accepted(void **state)
     assert_int_equal(scene->relay.accepted_count, 20);
 }
 
-/* The same where it is always alone in its run, and others come once in a while. */
+/* The same if it is always alone in its run, and others come now and then. */
 static void test_denied_alone_between_accepted(void **state)
 {
     struct scene_worker *scene = *state;
@@ -224,8 +224,8 @@ static void test_denied_alone_between_accepted(void **state)
     assert_int_equal(scene->relay.accepted_count, 24);
 }
 
-/* One mail a run, and a denied one is the first in the queue: the others get their turn all the
- * same, and it is parked after as many acceptances as it has attempts. */
+/* One mail a run, and a denied one is first in the queue: the others still get their turn, and it
+ * is parked after as many acceptances as it has attempts. */
 static void test_denied_first_under_a_limit(void **state)
 {
     struct scene_worker *scene = *state;
@@ -243,7 +243,7 @@ static void test_denied_first_under_a_limit(void **state)
     assert_int_equal(count_jobs(scene, "parked"), 1);
 }
 
-/* As many denied mails as there are sessions, before all others. */
+/* As many denied mails as sessions, before all others. */
 static void test_denied_ones_first(void **state)
 {
     struct scene_worker *scene = *state;
@@ -256,8 +256,8 @@ static void test_denied_ones_first(void **state)
     assert_int_equal(scene->relay.accepted_count, 20);
 }
 
-/* More denied mails than would make trouble, and one that is accepted behind them: what is under
- * way is waited for before the relay is blamed. */
+/* More denied mails than would make trouble, and then one that is accepted: the run waits for
+ * deliveries under way before it blames the relay. */
 static void test_acceptance_under_way_counts(void **state)
 {
     struct scene_worker *scene = *state;
@@ -292,7 +292,7 @@ static void refuse_all(struct fake_relay *relay, struct mq_transfer *transfer,
     set_result(target, MQ_OUTCOME_REFUSED, "550 5.1.1 unknown");
 }
 
-/* Dead addresses in a row are refused and stop nothing. */
+/* Dead addresses in a row are refused, and do not stop the queue. */
 static void test_dead_addresses(void **state)
 {
     struct scene_worker *scene = *state;
@@ -314,7 +314,7 @@ static void refuse_or_deny(struct fake_relay *relay, struct mq_transfer *transfe
     }
 }
 
-/* A refusal beside a denial that goes back is kept. */
+/* A refusal is kept, even if a denial beside it sends the mail back. */
 static void test_refusal_beside_denial(void **state)
 {
     struct scene_worker *scene = *state;
@@ -330,7 +330,7 @@ static void test_refusal_beside_denial(void **state)
         3);
 }
 
-/* ---- a relay that names a time ---- */
+/* ---- a relay that gives a time ---- */
 
 static void later_in(struct fake_relay *relay, struct mq_transfer *transfer,
                      struct mq_target *target)
@@ -339,7 +339,7 @@ static void later_in(struct fake_relay *relay, struct mq_transfer *transfer,
     set_result(target, MQ_OUTCOME_DEFERRED, "450 4.7.1 try again");
 }
 
-/* It may ask for more than the backoff. Less would use up all attempts within minutes. */
+/* It may ask for more than the backoff. A shorter time would use up all attempts within minutes. */
 static void test_named_time_extends_the_backoff_only(void **state)
 {
     struct scene_worker *scene = *state;

@@ -1,5 +1,5 @@
-/* A worker on a database that machines share: its time, its place, its connection. The server is an
- * SQLite in memory behind a driver that has a clock of its own and loses connections. */
+/* A worker on a database that machines share: its time, its slot, its connection. The server is an
+ * SQLite database in memory, behind a driver that has its own clock and loses connections. */
 #include "db/db.h"
 #include "queue/handle.h"
 #include "worker/lock.h"
@@ -11,7 +11,7 @@ static struct {
     struct mq_db_driver driver;
     struct mq_sql_dialect dialect;
     const char *overrides[MQ_SQL_COUNT];
-    int64_t ahead_s;      /* the server's clock, of START + boot */
+    int64_t ahead_s;      /* how far the server's clock is ahead of START + boot */
     int64_t ahead_ms;     /* and within the second */
     int commits;          /* so far */
     int cut_at;           /* the commit whose answer is lost; 0: none */
@@ -20,10 +20,10 @@ static struct {
     bool is_applications; /* cannot be reopened */
     int reopens_in_vain, reopened, asked, renewals, taken;
     int64_t heard_ms, silence_ms; /* the last statement; the longest time without one */
-    int places;                   /* to be had */
-    int64_t places_gone_ms;       /* for how long after the connection is reopened none is */
+    int slots;                    /* that are free */
+    int64_t slots_gone_ms;        /* for this long after a reopen, none is free */
     int64_t reopened_ms;
-    enum mq_status place_fails; /* so the next question for a place ends; MQ_OK: with an answer */
+    enum mq_status slot_fails; /* of the next question for a slot; MQ_OK: it is answered */
 } server;
 
 static int64_t server_ms(void)
@@ -73,14 +73,14 @@ static enum mq_status server_run(struct mq_db *db, const struct mq_query *query,
         return server.file->run(db, &told, err);
     }
     if (query->slot == MQ_SQL_SLOT_TAKE) {
-        if (server.reopened > 0 && server.place_fails != MQ_OK) {
-            enum mq_status status = server.place_fails;
-            server.place_fails = MQ_OK;
+        if (server.reopened > 0 && server.slot_fails != MQ_OK) {
+            enum mq_status status = server.slot_fails;
+            server.slot_fails = MQ_OK;
             server.down = status == MQ_IO;
             return mq_error_set(err, status, "database", "no answer");
         }
-        bool gone = server.scene->boot_ms < server.reopened_ms + server.places_gone_ms;
-        snprintf(text, sizeof(text), "SELECT %d", !gone && query->params[1].i < server.places);
+        bool gone = server.scene->boot_ms < server.reopened_ms + server.slots_gone_ms;
+        snprintf(text, sizeof(text), "SELECT %d", !gone && query->params[1].i < server.slots);
         server.taken++;
         return server.file->run(db, &told, err);
     }
@@ -108,7 +108,7 @@ static void become_server(struct scene_worker *scene)
     struct mq_db *db = mq_queue_db(queue);
     memset(&server, 0, sizeof(server));
     server.scene = scene;
-    server.places = 64;
+    server.slots = 64;
     server.file = db->driver;
     server.driver = *db->driver;
     server.driver.begin = server_begin;
@@ -129,7 +129,7 @@ static void become_server(struct scene_worker *scene)
     mq_queue_set_clock(queue, &scene->fx.options.clock);
 }
 
-/* The answer to the n-th commit from now on is lost. */
+/* The answer to the n-th commit from now is lost. */
 static void cut_commit(int n, bool undone)
 {
     server.commits = 0;
@@ -137,7 +137,7 @@ static void cut_commit(int n, bool undone)
     server.undone = undone;
 }
 
-/* As run_until(), for a run that cannot know whether a claim was made: its record stays. */
+/* Like run_until(), for a run that cannot know whether a claim was stored: its record stays. */
 static void run_cut(struct scene_worker *scene, enum mq_run_end end)
 {
     if (run_worker(scene) != MQ_OK) {
@@ -184,8 +184,8 @@ static void test_time_between_answers(void **state)
     }
 }
 
-/* Clocks that differ: no lease is renewed but when a third of it has passed, what is sent is in the
- * hour's ledger at the server's time, a token is waited for no longer than it takes. */
+/* With different clocks, a lease is renewed only after a third of it, mail is in the hour's ledger
+ * at the server's time, and a run waits for a token only as long as it takes. */
 static void run_with_clocks(struct scene_worker *scene, int64_t server_s, int64_t wall_s)
 {
     server.ahead_s = server_s;
@@ -211,7 +211,7 @@ static void run_with_clocks(struct scene_worker *scene, int64_t server_s, int64_
     assert_int_equal(server.renewals, 0);
     assert_int_equal(fx_int(&scene->fx, "SELECT SUM(n) FROM mail_spent"), 5);
     int64_t first_s = fx_int(&scene->fx, "SELECT MIN(at) FROM mail_spent");
-    /* The first token is there after 30 s at the latest, the mail 20 s later. */
+    /* The first token comes after 30 s at the latest, the mail 20 s later. */
     assert_in_range(first_s, start_ms / 1000 + 20, start_ms / 1000 + 52);
     assert_in_range(fx_int(&scene->fx, "SELECT MAX(at) FROM mail_spent"), server_ms() / 1000 - 2,
                     server_ms() / 1000);
@@ -239,7 +239,7 @@ static enum mq_status jump(struct fake_relay *relay, struct mq_error *err)
     return MQ_OK;
 }
 
-/* What this machine's clock does while a mail is under way is no matter. */
+/* Jumps of this machine's clock while a mail is under way do not matter. */
 static void test_wall_clock_jumps(void **state)
 {
     struct scene_worker *scene = *state;
@@ -253,7 +253,7 @@ static void test_wall_clock_jumps(void **state)
     assert_in_range(server.renewals, 3, 4); /* each 30 s */
 }
 
-/* A server ends a session that says nothing for long, and the run's place is a lock of it. */
+/* A server ends a session that is silent for long, and the run's slot is a lock of that session. */
 static void test_waits_for_a_token_not_in_silence(void **state)
 {
     struct scene_worker *scene = *state;
@@ -273,29 +273,29 @@ static void test_waits_for_a_token_not_in_silence(void **state)
     assert_in_range(scene->boot_ms - start_ms, 0, 1000);
 }
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
-static void test_places(void **state)
+static void test_slots(void **state)
 {
     struct scene_worker *scene = *state;
     int held = 0;
     enqueue_mails(scene, 1);
-    server.places = 0;
+    server.slots = 0;
     scene->options.max_workers = 3;
     run_until(scene, MQ_RUN_LOCKED);
     assert_int_equal(server.taken, 3);
     assert_int_equal(count_files(scene, ".lock"), 0);
     assert_int_equal(mq_slots_held(scene->fx.queue, scene->run_dir, 64, &held, &scene->err), MQ_OK);
     assert_int_equal(held, 3);
-    server.places = 3;
+    server.slots = 3;
     server.taken = 0;
     run_until(scene, MQ_RUN_EMPTY);
     assert_int_equal(scene->report.sent, 1);
     assert_int_equal(server.taken, 1);
 }
 
-/* Its place went with the connection: it takes one again. */
-static void test_place_is_taken_again(void **state)
+/* The slot was lost with the connection: the run takes one again. */
+static void test_slot_is_taken_again(void **state)
 {
     struct scene_worker *scene = *state;
     scene->options.batch = 2;
@@ -307,54 +307,55 @@ static void test_place_is_taken_again(void **state)
     assert_int_equal(server.taken, 2);
 }
 
-/* The server holds the lock until it has noticed that the old connection is gone. */
-static void test_place_is_free_later(void **state)
+/* The server holds the lock until it notices that the old connection is gone. */
+static void test_slot_is_free_later(void **state)
 {
     struct scene_worker *scene = *state;
     scene->options.batch = 2;
     scene->relay.sessions = 1;
     for (int undone = 0; undone <= 1; undone++) {
         enqueue_mails(scene, 6);
-        server.places_gone_ms = 3000;
+        server.slots_gone_ms = 3000;
         cut_commit(2, undone);
         int64_t start_ms = scene->boot_ms;
         run_cut(scene, MQ_RUN_EMPTY);
         assert_in_range(scene->boot_ms - start_ms, 3000, 4500);
-        assert_in_range(scene->report.sent, undone ? 6 : 4, 6); /* a claim may not be known here */
+        assert_in_range(scene->report.sent, undone ? 6 : 4,
+                        6); /* a claim that this run may not know of */
         assert_int_equal(scene->report.uncertain, 0);
-        server.places_gone_ms = 0;
+        server.slots_gone_ms = 0;
         run_until(scene, MQ_RUN_EMPTY);
         assert_int_equal(scene->relay.accepted_count, 6 * (undone + 1));
     }
 }
 
-static enum mq_status server_reopen_without_place(struct mq_db *db, struct mq_error *err)
+static enum mq_status server_reopen_without_slot(struct mq_db *db, struct mq_error *err)
 {
-    server.places = 0;
+    server.slots = 0;
     return server_reopen(db, err);
 }
 
-static void test_run_without_its_place(void **state)
+static void test_run_without_its_slot(void **state)
 {
     struct scene_worker *scene = *state;
     scene->options.batch = 2;
     scene->relay.sessions = 1;
     enqueue_mails(scene, 6);
-    server.driver.reopen = server_reopen_without_place;
+    server.driver.reopen = server_reopen_without_slot;
     cut_commit(2, true);
     int64_t start_ms = scene->boot_ms;
-    run_cut(scene, MQ_RUN_LOCKED); /* normally: what was sent is settled, the rest goes back */
+    run_cut(scene, MQ_RUN_LOCKED); /* normally: sent mail is settled, the rest is released */
     assert_in_range(scene->boot_ms - start_ms, 5000, 7000);
     assert_int_equal(count_jobs(scene, "sending"), 0);
     assert_int_equal(scene->report.sent, (int64_t)scene->relay.accepted_count);
     assert_int_equal(count_jobs(scene, "pending"), 6 - scene->report.sent);
-    server.places = 1;
+    server.slots = 1;
     run_until(scene, MQ_RUN_EMPTY);
     assert_int_equal(scene->relay.accepted_count, 6);
 }
 
-/* However long the server was away, and however short the grace is: what was sent is settled. */
-static void test_no_place_after_an_outage(void **state)
+/* However long the server was away, and however short the grace period is, sent mail is settled. */
+static void test_no_slot_after_an_outage(void **state)
 {
     static const int graces[] = {0, 2, 30};
     struct scene_worker *scene = *state;
@@ -363,28 +364,28 @@ static void test_no_place_after_an_outage(void **state)
     for (size_t i = 0; i < sizeof(graces) / sizeof(graces[0]); i++) {
         enqueue_mails(scene, 6);
         scene->options.grace_s = graces[i];
-        server.places_gone_ms = 60000;
+        server.slots_gone_ms = 60000;
         server.reopened_ms = 0;
         server.reopens_in_vain = graces[i] == 30 ? 22 : 0;
         cut_commit(2, true);
         run_cut(scene, MQ_RUN_LOCKED);
         assert_int_equal(count_jobs(scene, "sending"), 0);
         assert_int_equal(count_jobs(scene, "pending"), 6 - scene->report.sent);
-        server.places_gone_ms = 0;
+        server.slots_gone_ms = 0;
         run_until(scene, MQ_RUN_EMPTY);
         assert_int_equal(scene->relay.accepted_count, 6 * (i + 1));
     }
 }
 
-/* The new connection is lost too, or has no answer yet: nothing is claimed without a place. */
-static void test_place_cannot_be_asked_for(void **state)
+/* The new connection is lost too, or does not answer yet: nothing is claimed without a slot. */
+static void test_slot_cannot_be_asked_for(void **state)
 {
     static const enum mq_status fails[] = {MQ_IO, MQ_BUSY, MQ_DATABASE};
     struct scene_worker *scene = *state;
     for (size_t i = 0; i < sizeof(fails) / sizeof(fails[0]); i++) {
         for (int at = 1; at <= 2; at++) { /* nothing is held; mails are */
             enqueue_mails(scene, 6);
-            server.place_fails = fails[i];
+            server.slot_fails = fails[i];
             server.reopened = server.taken = 0;
             cut_commit(at, true);
             run_cut(scene, MQ_RUN_EMPTY);
@@ -397,8 +398,8 @@ static void test_place_cannot_be_asked_for(void **state)
 
 /* ---- the connection ---- */
 
-/* At each commit of a run in turn, made or not: no mail twice, none lost, no token given back
- * twice. */
+/* At each commit of a run in turn, stored or not: no mail is sent twice or lost, and no token is
+ * given back twice. */
 static void cut(struct scene_worker *scene, int at, bool undone)
 {
     char spent[32];
@@ -417,7 +418,7 @@ static void cut(struct scene_worker *scene, int at, bool undone)
     assert_int_equal(scene->report.uncertain, 0);
     server.cut_at = 0;
     for (int i = 0; i < 2 && count_jobs(scene, "sending") + count_jobs(scene, "pending") > 0; i++) {
-        run_until(scene, MQ_RUN_EMPTY); /* by the record of the first: nothing is waited for */
+        run_until(scene, MQ_RUN_EMPTY); /* from the first run's record, so nothing waits */
         assert_int_equal(scene->report.uncertain, 0);
     }
     assert_int_equal(fx_int(&scene->fx, "SELECT count(*) FROM mail_queue"), 0);
@@ -438,7 +439,7 @@ static void test_lost_at_a_commit(void **state)
     }
 }
 
-/* Without mail under way it waits for the server too. */
+/* Without mail under way, the run waits for the server, too. */
 static void test_server_is_away(void **state)
 {
     struct scene_worker *scene = *state;
@@ -485,12 +486,12 @@ int main(void)
         T(test_clocks_differ),
         T(test_wall_clock_jumps),
         T(test_waits_for_a_token_not_in_silence),
-        T(test_places),
-        T(test_place_is_taken_again),
-        T(test_run_without_its_place),
-        T(test_place_is_free_later),
-        T(test_no_place_after_an_outage),
-        T(test_place_cannot_be_asked_for),
+        T(test_slots),
+        T(test_slot_is_taken_again),
+        T(test_run_without_its_slot),
+        T(test_slot_is_free_later),
+        T(test_no_slot_after_an_outage),
+        T(test_slot_cannot_be_asked_for),
         T(test_lost_at_a_commit),
         T(test_server_is_away),
         T(test_applications_connection),

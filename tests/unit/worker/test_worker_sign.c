@@ -1,11 +1,11 @@
-/* The hook that signs: what it is given, where its lines go, and what its failure means. */
+/* The hook that signs: its arguments, the position of its lines, and the effect of its failure. */
 #include "mime/dkim/sign.h"
 #include "mime/wire/message.h"
 #include "worker_fake.h"
 
 #define SIGNATURE "Signature: s\r\n"
 
-static struct mq_buffer seen; /* prefix and message of all mails that were signed, or sent */
+static struct mq_buffer seen; /* prefix and message of all mails signed, or sent */
 static int64_t seen_at_s;
 static int seen_steps; /* of the relay, at the last signature */
 static enum mq_status answer;
@@ -56,7 +56,7 @@ static void mail(struct scene_worker *scene)
                &(struct mail){.recipients = "to@example.org", .body = "Subject: x\r\n\r\nx\r\n"});
 }
 
-/* A relay without 8BITMIME: the transport asks for another form, which is signed too. */
+/* A relay without 8BITMIME: the transport asks for a converted message, which is signed, too. */
 static void convert(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     struct mq_error err;
@@ -66,7 +66,7 @@ static void convert(struct fake_relay *relay, struct mq_transfer *transfer)
     struct mq_buffer signed_text = seen;
     seen = (struct mq_buffer){0};
     see_sent(relay, transfer);
-    /* of what was signed, the second one is what goes out */
+    /* two forms were signed, and the second one is sent */
     size_t text = transfer->message.len;
     assert_memory_equal(signed_text.data + signed_text.len - text, transfer->message.data, text);
     mq_buffer_clear(&signed_text);
@@ -115,7 +115,7 @@ static void test_signs_the_prefix(void **state)
                         SIGNATURE "X-Original-To: to@example.org\r\nSubject: x\r\n\r\nx\r\n");
 }
 
-/* Nobody's key: the mail goes as it is. */
+/* No key for this domain: the mail is sent unsigned. */
 static void test_no_signature(void **state)
 {
     struct scene_worker *scene = *state;
@@ -155,7 +155,7 @@ static void test_signs_composed(void **state)
     assert_int_equal(scene->report.sent, 1);
 }
 
-/* Never sent unsigned: an attempt that failed, with the reason. */
+/* A signature that fails: the mail is never sent unsigned, but fails with the reason. */
 static void test_failure(void **state)
 {
     struct scene_worker *scene = *state;
@@ -174,7 +174,7 @@ static void test_failure(void **state)
     assert_string_equal(seen.data, SIGNATURE "Subject: x\r\n\r\nx\r\n");
 }
 
-/* Want of memory is not the mail's fault. */
+/* A lack of memory is not the mail's fault. */
 static void test_failure_of_memory(void **state)
 {
     struct scene_worker *scene = *state;
@@ -194,7 +194,7 @@ static void stops_bouncing(struct fake_relay *relay, struct mq_transfer *transfe
     }
 }
 
-/* A mail that came back untouched is signed again, at its new time, and once only. */
+/* A mail that came back untouched is signed again, with its new time, and only once. */
 static void test_begins_again(void **state)
 {
     struct scene_worker *scene = *state;
@@ -215,7 +215,7 @@ static enum mq_status sign_slowly(void *context, const struct mq_dkim_mail *out_
     return sign(context, out_mail, out, err);
 }
 
-/* Signing takes time: those under way are looked after between one and the next. */
+/* Signing takes time: between two signatures the run serves the deliveries under way. */
 static void test_others_go_on(void **state)
 {
     struct scene_worker *scene = *state;

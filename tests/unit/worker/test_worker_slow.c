@@ -14,7 +14,7 @@ static void default_cron_line(struct scene_worker *scene, int64_t answers_after_
     scene->relay.body_ms = 20;
 }
 
-/* Each mail once, and none is uncertain: a run waits for what is behind the dot. */
+/* Each mail is sent once, and none is uncertain: a run waits for the replies to its dots. */
 static void test_day_with_a_slow_relay(void **state)
 {
     static const int64_t answers_after_s[] = {1, 30, 50, 100, 590};
@@ -35,7 +35,7 @@ static void test_day_with_a_slow_relay(void **state)
     }
 }
 
-/* As many as a run can begin before the first reply is known, and no more: so it ends with them. */
+/* Exactly as many as a run can begin before the first reply: it ends with them. */
 static void test_a_slow_relay_gets_fewer(void **state)
 {
     struct scene_worker *scene = *state;
@@ -48,7 +48,7 @@ static void test_a_slow_relay_gets_fewer(void **state)
     assert_int_equal(scene->report.sent + count_jobs(scene, "pending"), 100);
 }
 
-/* What hangs before its dot goes back untouched. */
+/* A mail that hangs before its dot goes back untouched. */
 static void test_time_limit_without_a_body(void **state)
 {
     struct scene_worker *scene = *state;
@@ -73,7 +73,7 @@ static enum mq_status term_at_200_s(struct fake_relay *relay, struct mq_error *e
     return MQ_OK;
 }
 
-/* A signal cuts, also while a run waits beyond its time limit; and it is told. */
+/* A signal cuts off mails, even while a run waits beyond its time limit; the report says so. */
 static void test_term_cuts_off(void **state)
 {
     struct scene_worker *scene = *state;

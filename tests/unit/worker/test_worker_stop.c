@@ -14,7 +14,7 @@ static void term_once(struct fake_relay *relay, struct mq_transfer *transfer)
     }
 }
 
-/* Finishes what is under way, gives the rest back with attempts and tokens. */
+/* Finishes deliveries under way, releases the others with their attempts and tokens. */
 static void test_sigterm(void **state)
 {
     struct scene_worker *scene = *state;
@@ -36,7 +36,8 @@ static void test_sigterm(void **state)
     assert_true(before.sa_handler == after.sa_handler);
 }
 
-/* What is not finished within the grace period is cut off: with the body out, nobody knows. */
+/* A delivery that does not finish within the grace period is cut off: if its body is out, it is
+ * uncertain. */
 static void test_grace_is_over(void **state)
 {
     struct scene_worker *scene = *state;
@@ -83,7 +84,7 @@ static void file_too_large(struct fake_relay *relay, struct mq_transfer *transfe
     raise(SIGPIPE);
 }
 
-/* Either would end the process; both are what they were afterwards. */
+/* Either signal would end the process; afterwards both have their earlier handlers. */
 static void test_signals_of_failed_writes(void **state)
 {
     struct scene_worker *scene = *state;
@@ -132,7 +133,7 @@ static enum mq_compose_end compose_bails_out(struct scene_worker *scene, const s
     return MQ_COMPOSE_STOP;
 }
 
-/* Nothing is touched any more; the record stays and the next run gives the attempt its due. */
+/* The run changes nothing any more; the record stays, and the next run counts the attempt. */
 static void test_bailout(void **state)
 {
     struct scene_worker *scene = *state;
@@ -169,7 +170,8 @@ static void test_transport_throws(void **state)
 
 /* ---- leases ---- */
 
-/* Renewed at a third, also of what only waits. Without renewals these 40 s would outlast them. */
+/* Leases are renewed after a third, also of jobs that only wait. Without renewal, these 40 s would
+ * outlast them. */
 static void test_renewal(void **state)
 {
     struct scene_worker *scene = *state;
@@ -192,7 +194,7 @@ static void sleep_long(struct fake_relay *relay, struct mq_transfer *transfer)
     }
 }
 
-/* A body does not leave once its lease is over. */
+/* A body does not go out once its lease is over. */
 static void test_guard(void **state)
 {
     struct scene_worker *scene = *state;
@@ -201,7 +203,7 @@ static void test_guard(void **state)
     scene->relay.on_body = sleep_long;
     enqueue_mails(scene, 4);
     run_until(scene, MQ_RUN_MESSAGES);
-    /* The others' leases, over as well but taken by nobody, are renewed first. */
+    /* The others' leases, also over but not taken by anybody, are renewed first. */
     assert_int_equal(scene->relay.bodies, 3);
     assert_int_equal(scene->report.released, 1);
     assert_int_equal(count_jobs(scene, "pending"), 1);
@@ -215,7 +217,7 @@ static void another_takes_them(struct fake_relay *relay, struct mq_transfer *tra
     }
 }
 
-/* Results for a lost lease touch nothing. What waited and is lost is not begun at all. */
+/* Results for a lost lease change nothing. A waiting job whose lease is lost is not begun. */
 static void test_lost_leases(void **state)
 {
     struct scene_worker *scene = *state;
@@ -229,8 +231,8 @@ static void test_lost_leases(void **state)
     assert_int_equal(count_jobs(scene, "sending"), 20);
 }
 
-/* The wall clock jumps ahead: by it our leases are over. They are renewed before the next claim
- * would take them for lost. */
+/* The wall clock jumps ahead, so our leases look over. They are renewed before the next claim could
+ * take them for lost. */
 static void jump_ahead(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     (void)transfer;
@@ -275,7 +277,7 @@ static enum mq_status writes_work_after_10_s(struct fake_relay *relay, struct mq
     return MQ_OK;
 }
 
-/* A settle that fails is retried, and nothing more is sent meanwhile. */
+/* A failed settle is retried, and nothing more is sent meanwhile. */
 static void test_settle_is_retried(void **state)
 {
     struct scene_worker *scene = *state;
@@ -292,8 +294,8 @@ static void test_settle_is_retried(void **state)
     assert_int_equal(scene->report.uncertain, 0);
 }
 
-/* It gives up after the grace period with the error. What was sent is not sent again: the record
- * says so to the next run. */
+/* The run gives up after the grace period, with the error. Mail that was sent is not sent again:
+ * the record tells the next run. */
 static void test_gives_up(void **state)
 {
     struct scene_worker *scene = *state;
@@ -341,8 +343,8 @@ static void replace_database(struct fake_relay *relay, struct mq_transfer *trans
     assert_int_equal(rename(old, path), 0);
 }
 
-/* The file is put back to what it was before the claim: the worker opens it again. What it had
- * under way then is claimed again and goes on, once. */
+/* The file is restored to its state before the claim: the worker opens it again. Deliveries under
+ * way then are claimed again and sent once more. */
 static void test_database_is_replaced(void **state)
 {
     struct scene_worker *scene = *state;
@@ -357,7 +359,7 @@ static void test_database_is_replaced(void **state)
     run_until(scene, MQ_RUN_EMPTY);
     assert_int_equal(count_jobs(scene, NULL), 0);
     assert_true(scene->relay.bodies >= 40);
-    assert_true(scene->relay.bodies <= 48); /* at most what was under way, once more */
+    assert_true(scene->relay.bodies <= 48); /* those under way, at most once more */
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 --TEST--
-runWorker() with a DSN: the place that a lost connection holds for a while is waited for; a host that is gone holds it for minutes, not hours
+runWorker() with a DSN waits for the slot that a lost connection still holds; a host that is gone holds it for minutes, not hours
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -15,7 +15,8 @@ echo backends_missing('pgsql', 'mysql');
 <?php
 require __DIR__ . '/../lib/backends.inc';
 
-/* Waits for the lock argv[2] of the server argv[1], and holds it for as many seconds as it is told. */
+/* Waits for the lock argv[2] of the server argv[1], and then holds it for as many seconds as it
+ * reads. */
 const HOLDER = '$pdo = new PDO($argv[1]); echo "waits\n"; $pdo->query($argv[2])->fetchAll(); echo "holds\n"; sleep((int) fgets(STDIN));';
 
 putenv('XDG_STATE_HOME=' . temp_directory());
@@ -23,7 +24,7 @@ putenv('XDG_STATE_HOME=' . temp_directory());
 on_backends(['pgsql', 'mysql'], function (Backend $backend): void {
 $other = $backend->pdo();
 $pgsql = $backend->name === 'pgsql';
-// The lock of the only run, as another session asks for it, and the session that holds it.
+// The SQL by which another session asks for the run's lock, and the session that holds it.
 $lock = function () use ($other, $pgsql): string {
     if ($pgsql) {
         return 'SELECT pg_advisory_lock(' . implode(', ', $other->query("SELECT CAST(classid AS BIGINT), CAST(objid AS BIGINT) FROM pg_locks WHERE locktype = 'advisory' AND granted")->fetch(PDO::FETCH_NUM)) . ')';

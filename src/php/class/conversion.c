@@ -1,5 +1,5 @@
 /* Reads values that PHP code gives. */
-#include "php/class/values.h"
+#include "php/class/conversion.h"
 
 #include "ext/date/php_date.h"
 #include "ext/spl/spl_iterators.h"

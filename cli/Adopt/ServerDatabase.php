@@ -11,7 +11,7 @@ use MailQueue\Cli\Stop;
  * queue's tables under other names, where no program looks for them; later they are renamed
  * together with the old one. The next run removes what a killed run left there.
  */
-abstract class Server extends Database
+abstract class ServerDatabase extends Database
 {
     /** Gives the indexes of the staged tables their final names. */
     abstract protected function nameIndexes(): void;

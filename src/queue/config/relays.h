@@ -1,7 +1,7 @@
 /* What the queue stores about a relay for later runs: its pause, and what the relay was found to
  * support. */
-#ifndef MQ_QUEUE_RELAY_H
-#define MQ_QUEUE_RELAY_H
+#ifndef MQ_QUEUE_CONFIG_RELAYS_H
+#define MQ_QUEUE_CONFIG_RELAYS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
-/* Mails that draw the relay's trouble or make it hang up, and relays that do so with every mail:
- * the one must not stop the queue, the other must not cost attempts. Runs start each minute. */
+/* Single mails that cause the relay's trouble or make it hang up, and relays that do so for every
+ * mail: the former must not stop the queue, the latter must not cost attempts. Runs start each
+ * minute. */
 #include "worker_fake.h"
 
 static int64_t most_attempts(struct scene_worker *scene)
@@ -41,7 +42,8 @@ static void test_turned_mail_is_first_under_a_limit(void **state)
     fx_assert_text(&scene->fx, "SELECT last_error FROM mail_queue", "421 4.7.0 try later");
 }
 
-/* Alone it is tried again when the pause is over, and a mail that comes meanwhile gets through. */
+/* A single such mail is tried again after the pause, and a mail that arrives meanwhile gets
+ * through. */
 static void test_turned_mail_alone(void **state)
 {
     struct scene_worker *scene = *state;
@@ -71,7 +73,7 @@ static void test_turned_mail_among_others_pauses_nothing(void **state)
     assert_int_equal(count_events(scene, MQ_EVENT_RELAY_TROUBLE), 0);
 }
 
-/* Trouble of the relay that one mail draws: the run ends, and the others are first in the next. */
+/* One mail causes trouble with the relay: the run ends, and the others go first in the next run. */
 static void breaks_for_bad(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     if (is_bad(transfer)) {
@@ -92,7 +94,7 @@ static void test_mail_that_draws_relay_trouble(void **state)
     assert_int_equal(most_attempts(scene), 0);
 }
 
-/* 421 to every mail: paused, nothing counted. */
+/* 421 to every mail: the relay is paused, and no attempt is counted. */
 static void test_turns_all(void **state)
 {
     struct scene_worker *scene = *state;
@@ -129,7 +131,7 @@ static void hangs_up_on_bad(struct fake_relay *relay, struct mq_transfer *transf
     }
 }
 
-/* A single mail counts one attempt, the first: until something is accepted nobody knows whose
+/* A single mail counts one attempt, the first: until another mail is accepted, it is unknown whose
  * fault it is. */
 static void test_hangs_up_on_all(void **state)
 {
@@ -170,7 +172,7 @@ static enum mq_status throws_after_one(struct fake_relay *relay, struct mq_error
                                       : mq_error_set(err, MQ_THROWN, "", "the listener threw");
 }
 
-/* A run that we cut off ourselves blames nobody for what it did not wait for. */
+/* When we end a run ourselves, unfinished mails are nobody's fault. */
 static void test_cut_off_by_us(void **state)
 {
     struct scene_worker *scene = *state;
@@ -180,7 +182,7 @@ static void test_cut_off_by_us(void **state)
     scene->relay.on_step = throws_after_one;
     enqueue_mails(scene, 3);
     assert_int_equal(run_worker(scene), MQ_THROWN);
-    /* The first was answered; another may have had its body out. */
+    /* The first mail got its reply; another may have had its body out. */
     assert_int_equal(fx_int(&scene->fx, "SELECT attempts FROM mail_queue ORDER BY id"), 0);
     assert_int_equal(count_events(scene, MQ_EVENT_RELAY_TROUBLE), 0);
 }

@@ -1,6 +1,6 @@
 /* Converts the arguments of a captured mail() into those of enqueue(). */
-#ifndef MQ_PHP_CAPTURE_CAPTURED_H
-#define MQ_PHP_CAPTURE_CAPTURED_H
+#ifndef MQ_PHP_CAPTURE_INTERNAL_H
+#define MQ_PHP_CAPTURE_INTERNAL_H
 
 #include "php.h"
 
@@ -57,11 +57,12 @@ enum mq_status mq_capture_mb_convert(struct mq_capture *mail, struct mq_error *e
 
 /* ---- as_sendmail.c: what sendmail -t -i would add ---- */
 
-/* Sets the message and the envelope in `args`. The sender is that of -f, else the message's, else
- * the ini setting sendmail_from, else the user that PHP runs as. The recipients are those of the
- * message and of the command line. A message without From gets one. Local users get this host's
- * domain. MQ_MESSAGE with the field: "-f", "sendmail_from", "additional_params" (its recipients),
- * "Bcc" and other headers. The caller zeroes `args` before and always clears it afterwards. */
+/* Sets the message and the envelope in `args`. The sender is that of -f, or else the message's,
+ * else the ini setting sendmail_from, or else the user that PHP runs as. The recipients are those
+ * of the message and of the command line. A message without From gets one. Local users get this
+ * host's domain. MQ_MESSAGE with the field: "-f", "sendmail_from", "additional_params" (its
+ * recipients), "Bcc" and other headers. The caller zeroes `args` before and always clears it
+ * afterwards. */
 enum mq_status mq_capture_arguments(const struct mq_capture *mail, struct mq_php_arguments *args,
                                     struct mq_error *err);
 

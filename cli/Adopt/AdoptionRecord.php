@@ -14,7 +14,7 @@ use PDO;
  * @phpstan-type About array{state: string, source: string, shape: string, created: bool,
  *     config: bool, rows: string, lost: list<array{string, string}>}
  */
-final class Note
+final class AdoptionRecord
 {
     public const BEGUN = 'begun';
     public const DONE = 'done';
@@ -32,16 +32,16 @@ final class Note
         foreach ([$this->names->config, $this->names->staged()->config] as $table) {
             $text = $this->database->table($table) === null ? false
                 : $this->text($table, $this->names->key());
-            $note = $text === false ? null : json_decode($text, true);
-            if (is_array($note) && is_string($note['source'] ?? null)) {
+            $record = $text === false ? null : json_decode($text, true);
+            if (is_array($record) && is_string($record['source'] ?? null)) {
                 return [
-                    'state' => (string) ($note['state'] ?? self::DONE),
-                    'source' => $note['source'],
-                    'shape' => (string) ($note['shape'] ?? ''),
-                    'created' => ($note['created'] ?? false) === true,
-                    'config' => ($note['config'] ?? false) === true,
-                    'rows' => (string) ($note['rows'] ?? ''),
-                    'lost' => self::lost((array) ($note['lost'] ?? [])),
+                    'state' => (string) ($record['state'] ?? self::DONE),
+                    'source' => $record['source'],
+                    'shape' => (string) ($record['shape'] ?? ''),
+                    'created' => ($record['created'] ?? false) === true,
+                    'config' => ($record['config'] ?? false) === true,
+                    'rows' => (string) ($record['rows'] ?? ''),
+                    'lost' => self::lost((array) ($record['lost'] ?? [])),
                 ];
             }
         }

@@ -1,6 +1,6 @@
 /* Converts values from and to PHP. A text or a number that is missing is null. */
-#ifndef MQ_PHP_CLASS_VALUES_H
-#define MQ_PHP_CLASS_VALUES_H
+#ifndef MQ_PHP_CLASS_CONVERSION_H
+#define MQ_PHP_CLASS_CONVERSION_H
 
 #include "php.h"
 
