@@ -231,11 +231,26 @@ final class Settings
             ?? throw Stop::usage('--on-uncertain must be retry or hold.');
     }
 
-    /** An option of `work` that has a default in the environment. */
-    public function workInt(string $option, int $default, int $min, int $max): int
+    /**
+     * A number for runWorker(), in its range: from the option, the environment, or by its default.
+     *
+     * @param string|null $option its name, if it differs from the argument's
+     */
+    public function workInt(string $argument, ?string $option = null): ?int
     {
-        $name = 'DISPATCH_' . strtoupper($option);
-        return $this->args->int($option, null, $min, $max)
-            ?? Arguments::environmentInt($name, $default, $min, $max);
+        $name = 'DISPATCH_' . strtoupper($argument);
+        [$min, $max] = Internal::limits()[$argument];
+        return $this->args->int($option ?? $argument, null, $min, $max)
+            ?? (in_array($name, Retries::OF_WORK, true)
+                ? Arguments::environmentInt($name, $min, $max) : null)
+            ?? $this->workDefaults()[$argument];
+    }
+
+    /** @return array<string, mixed> runWorker()'s defaults, by argument */
+    public function workDefaults(): array
+    {
+        $arguments = (new \ReflectionMethod(MailQueue::class, 'runWorker'))->getParameters();
+        return array_column(array_map(static fn (\ReflectionParameter $one): array
+            => [$one->name, $one->getDefaultValue()], $arguments), 1, 0);
     }
 }

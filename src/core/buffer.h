@@ -13,7 +13,9 @@ struct mq_str {
     size_t len;
 };
 
-#define MQ_STR(literal) ((struct mq_str){(literal), sizeof(literal) - 1})
+#define MQ_STR(literal)    ((struct mq_str){(literal), sizeof(literal) - 1})
+#define MQ_DIGITS(macro)   MQ_LITERAL(macro) /* of a number, as a literal: "32" */
+#define MQ_LITERAL(digits) #digits
 
 struct mq_str mq_str_of(const char *c_string); /* NULL gives an empty view */
 bool mq_str_equal(struct mq_str a, struct mq_str b);

@@ -11,11 +11,9 @@
 #include "policy/bucket.h"
 #include "queue/enqueue.h"
 
-#define NUMBER_MAX    1000000000
-#define SECONDS_MAX   253402300799LL /* the last second of the year 9999 */
-#define DIGITS(macro) TEXT_OF(macro)
-#define TEXT_OF(text) #text
-#define EVERY_BUT     "every type but "
+#define NUMBER_MAX  1000000000
+#define SECONDS_MAX 253402300799LL /* the last second of the year 9999 */
+#define EVERY_BUT   "every type but "
 
 static bool parse_bool(struct mq_str text, int64_t *value)
 {
@@ -156,7 +154,7 @@ bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int6
     return true;
 }
 
-#define NUMBERS    " … " DIGITS(NUMBER_MAX)
+#define NUMBERS    " … " MQ_DIGITS(NUMBER_MAX)
 #define AMOUNT_MAX ((int64_t)NUMBER_MAX * MQ_BUCKET_UNITS)
 
 static const struct mq_config_kind yes_no = {"bool", "0 | 1", parse_bool, 0, 1};

@@ -3,6 +3,7 @@
  * Texts are stored as bytes. So they are read as they were written, whatever character set a
  * connection has, and "a", "A" and "a " are three references. */
 #include "policy/states.h"
+#include "queue/enqueue.h"
 #include "queue/sql/dialect.h"
 #include "queue/sql/schema.h"
 
@@ -130,8 +131,8 @@ const struct mq_sql_dialect mq_mysql_dialect = {
             ['n'] = "BIGINT",
             ['x'] = "LONGBLOB",
             ['z'] = "LONGBLOB",
-            ['v'] = "VARBINARY(190)",
-            ['h'] = "VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin",
+            ['v'] = "VARBINARY(" MQ_DIGITS(MQ_REFERENCE_MAX) ")",
+            ['h'] = "VARCHAR(" MQ_DIGITS(MQ_TOKEN_HEX) ") CHARACTER SET ascii COLLATE ascii_bin",
             ['l'] = "claimable = 0",
             ['a'] = TABLE,
             ['e'] = TABLE,

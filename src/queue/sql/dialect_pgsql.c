@@ -18,9 +18,6 @@
 #define IN_LIST   "{t}.id = ANY(ARRAY(SELECT id FROM list)) AND {t}.id = list.id"
 #define IDS(rows) "ANY(ARRAY(SELECT id FROM (" LIST(rows) ") AS list))"
 
-#define TEXT_OF(number)  #number
-#define DIGITS_OF(macro) TEXT_OF(macro)
-
 /* PostgreSQL gives a parameter the type of the operand beside it. So a number beside a smaller
  * type, and text beside a number, must be cast. */
 static const char *const overrides[MQ_SQL_COUNT] = {
@@ -51,7 +48,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_CLAIM_DUE] =
         "SELECT * FROM (SELECT " MQ_COLS " FROM {t} WHERE " MQ_CLAIMABLE_SQL
         " AND priority = ?1 AND next_attempt_at <= ?2 ORDER BY next_attempt_at, id "
-        "LIMIT " DIGITS_OF(MQ_CLAIM_CHUNK) " FOR UPDATE SKIP LOCKED) AS due LIMIT ?3",
+        "LIMIT " MQ_DIGITS(MQ_CLAIM_CHUNK) " FOR UPDATE SKIP LOCKED) AS due LIMIT ?3",
     /* Plans that were made for an almost empty table read all of it. They would be used until the
      * table is analyzed, which can take minutes. */
     [MQ_SQL_CLAIM_REPLAN] = "DISCARD PLANS",
