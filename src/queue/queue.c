@@ -69,7 +69,8 @@ static void derive_names(struct mq_names *names)
     }
     snprintf(names->body, sizeof(names->body), "%s_body", names->table);
     snprintf(names->spent, sizeof(names->spent), "%s_spent", names->table);
-    snprintf(names->version_key, sizeof(names->version_key), "mailSchemaVersion:%s", names->table);
+    snprintf(names->version_key, sizeof(names->version_key), "%s:%s",
+             mq_config_keys[MQ_KEY_SCHEMA_VERSION].name, names->table);
 }
 
 static enum mq_status prepare(struct mq_queue *queue, const struct mq_queue_options *options,

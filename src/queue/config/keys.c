@@ -144,6 +144,13 @@ static bool parse_object(struct mq_str text, int64_t *value)
     return ok;
 }
 
+/* The command line writes and reads it. */
+static bool parse_record(struct mq_str text, int64_t *value)
+{
+    (void)value;
+    return mq_str_begins(text, "{");
+}
+
 bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int64_t *value)
 {
     int64_t parsed = 0;
@@ -172,6 +179,7 @@ static const struct mq_config_kind types = {"text", "types, separated by commas"
                                             0};
 static const struct mq_config_kind object = {"object", "JSON object of strings", parse_object, 0,
                                              0};
+static const struct mq_config_kind record = {"object", "JSON object", parse_record, 0, 0};
 
 const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_ENABLED] = {"mailQueueEnabled", &yes_no, "1",
@@ -182,7 +190,8 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                              "limit.",
                              .in_claims = true},
     [MQ_KEY_BURST] = {"mailBurst", &positive, "max(min(N, 5), ceil(N / 60))",
-                      "Recipients that may be sent at once after a quiet time.", .in_claims = true},
+                      "Recipients that may be sent at once after a quiet time.", .computed = true,
+                      .in_claims = true},
     [MQ_KEY_RATE_MODE] = {"mailRateMode", &mode, "average",
                           "average: a token bucket; strict: no rolling hour on the relay's clock "
                           "exceeds the limit.",
@@ -193,7 +202,8 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                             .in_claims = true},
     [MQ_KEY_REDIRECT_ALIAS] = {"mailRedirectToSchumbi", &yes_no, "0",
                                "1 counts as @schumbi.de where mailRedirectTo is unset.",
-                               .in_claims = true, .alias = "@schumbi.de"},
+                               .in_claims = true, .alias = "@schumbi.de",
+                               .alias_of = MQ_KEY_REDIRECT_TO},
     [MQ_KEY_REDIRECT_TYPES] =
         {"mailRedirectTypes", &types, EVERY_BUT "organizer",
          "The mail types that the test mode redirects, or \"every type but\" a list of them.",
@@ -203,9 +213,9 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_LIVE_UNTIL] = {"mailLiveUntil", &moment, "",
                            "From this time on the test mode is on again.", .in_claims = true},
     [MQ_KEY_TOKENS] = {"mailTokens", &amount, "full", "Tokens in the bucket at mailLastRefill.",
-                       .internal = true, .in_claims = true},
+                       .computed = true, .internal = true, .in_claims = true},
     [MQ_KEY_LAST_REFILL] = {"mailLastRefill", &moment, "now", "When the bucket was last filled up.",
-                            .internal = true, .in_claims = true},
+                            .computed = true, .internal = true, .in_claims = true},
     [MQ_KEY_RELAY_PAUSE] = {"mailRelayPause", &object, "",
                             "Relays in trouble: until when, how often, why.", .internal = true,
                             .in_claims = true},
@@ -225,6 +235,9 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                            .internal = true, .in_claims = true},
     [MQ_KEY_SCHEMA_VERSION] = {"mailSchemaVersion", &version, "",
                                "The version of the queue's tables.", .internal = true},
+    [MQ_KEY_ADOPTED] = {"mailQueueAdopted", &record, "",
+                        "What `mailqueue adopt` did, for `mailqueue adopt --undo`.",
+                        .internal = true},
 };
 
 const struct mq_config_key *mq_config_key(const char *name)

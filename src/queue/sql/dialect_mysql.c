@@ -93,7 +93,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
      * checks the value first, without a lock (if the transaction is ours, at READ COMMITTED). */
     [MQ_SQL_LOCK_BUCKET] =
         "SELECT 1 FROM {c} WHERE `key` = (SELECT `key` FROM {c} AS set_to WHERE "
-        "set_to.`key` = 'mailMaxPerHour' AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) "
+        "set_to.`key` = ?1 AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) "
         "FOR UPDATE",
 
     /* Several servers on one host can differ in nothing but their directories. */

@@ -35,7 +35,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* One lock for all queues of a database: the number is "mailqueu" in ASCII. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT pg_advisory_xact_lock(7881696737355982197)",
     /* Locks a row that exists whenever there is a limit. */
-    [MQ_SQL_LOCK_BUCKET] = "SELECT 1 FROM {c} WHERE key = 'mailMaxPerHour' "
+    [MQ_SQL_LOCK_BUCKET] = "SELECT 1 FROM {c} WHERE key = ?1 "
                            "AND CAST(value AS TEXT) ~ '[1-9]' FOR UPDATE",
     /* If another process inserted first, this inserts nothing, and the caller updates. */
     [MQ_SQL_CONFIG_INSERT] = "INSERT INTO {c}(key, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
