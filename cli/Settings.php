@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli;
 
 use MailQueue;
+use MailQueue\Cli\Adopt\Names;
 use MailQueue\Internal;
 use MailQueue\OnUncertain;
 
@@ -163,8 +164,7 @@ final class Settings
      */
     private function isForeign(string $database, array $missing): bool
     {
-        $body = strcasecmp($this->table(), 'mail_queue') === 0 ? 'mail_body'
-            : substr($this->table(), 0, 58) . '_body';
+        $body = (new Names(substr($this->table(), 0, 58)))->tables()[1];
         return !in_array($this->table(), $missing, true)
             && !in_array($body, Internal::tables($database, $body), true);
     }
