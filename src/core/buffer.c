@@ -32,6 +32,17 @@ bool mq_str_equal_nocase(struct mq_str a, struct mq_str b)
 }
 
 /* Reads eight bytes at a time, because each enqueue and each delivery checks a whole message. */
+bool mq_str_among(struct mq_str s, const char *words)
+{
+    for (size_t len; *words; words += len + (words[len] == ' ')) {
+        len = strcspn(words, " ");
+        if (mq_str_equal(s, (struct mq_str){words, len})) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool mq_str_ascii(struct mq_str s)
 {
     const uint64_t high = UINT64_C(0x8080808080808080);

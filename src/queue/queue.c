@@ -32,7 +32,7 @@ bool mq_queue_is_name(const char *name)
 static enum mq_status take_name(const char *field, const char *name, char *out,
                                 struct mq_error *err)
 {
-    if (!name || !mq_queue_is_name(name) || strncmp(name, "sqlite_", 7) == 0) {
+    if (!name || !mq_queue_is_name(name) || mq_text_begins(name, "sqlite_")) {
         return mq_error_set(err, MQ_INVALID, field,
                             "%s must be a name of letters, digits and underscores that does not "
                             "begin with a digit, at most %d of them",

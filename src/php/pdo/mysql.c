@@ -10,13 +10,7 @@
  * not characters of that charset, so quoting them with backslashes would not be safe. */
 static bool splits_quotes(struct mq_str charset)
 {
-    static const char *const names[] = {"big5", "cp932", "gb18030", "gbk", "sjis"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (mq_str_equal_nocase(charset, mq_str_of(names[i]))) {
-            return true;
-        }
-    }
-    return false;
+    return mq_str_among(charset, "big5 cp932 gb18030 gbk sjis");
 }
 
 static enum mq_status check_session(struct mq_pdo *self, const struct mq_value *values,
