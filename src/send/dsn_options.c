@@ -1,4 +1,5 @@
-/* The options of a transport's DSN: one table of names, schemes, types and rules. */
+/* For relays that need other times, TLS or names than the usual ones: the options of a transport's
+ * DSN, one table of names, schemes, types and rules. */
 #include <arpa/inet.h>
 #include <stddef.h>
 #include <stdio.h>

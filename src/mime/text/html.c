@@ -1,5 +1,5 @@
-/* Walks the tree that libxml2 makes of HTML and calls the writer. The parser knows which tags can
- * be missing and what broken HTML means. */
+/* For applications that write their mails in HTML only: makes the text part that plain readers and
+ * spam filters want. libxml2 knows which tags can be missing and what broken HTML means. */
 #include "mime/text/html.h"
 
 #ifdef MQ_HAVE_LIBXML2

@@ -1,4 +1,5 @@
-/* Collects words into lines: white space is collapsed, long lines wrap between words. */
+/* For html.c: collects words into lines that terminals and quoting readers show well. White space
+ * is collapsed, long lines wrap between words. */
 #include "mime/text/writer.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Repairs bodies that have long lines, or bytes over 127 where only 7 bits are allowed: walks
- * through the parts and encodes those that need it. */
+/* For programs that write a whole paragraph as one line, and for relays that take 7 bits only:
+ * walks through the parts of a message and encodes those that need it. */
 #include <string.h>
 
 #include "core/ascii.h"

@@ -1,4 +1,5 @@
-/* Chooses how each header field's bytes over 127 are encoded, by what the field may contain. */
+/* For programs that write headers in UTF-8 or an older charset, such as scripts that call mail():
+ * chooses by a field's name how its bytes over 127 are encoded. */
 #include <string.h>
 
 #include "core/ascii.h"

@@ -1,4 +1,5 @@
-/* Reads and rewrites Content-Type and Content-Disposition as other programs write them. */
+/* For programs that write names of files like "Müller.pdf" unencoded: reads and rewrites
+ * Content-Type and Content-Disposition. */
 #include <string.h>
 
 #include "core/ascii.h"

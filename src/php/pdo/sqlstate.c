@@ -1,4 +1,5 @@
-/* Turns the errorInfo of a PDOException into a status with a cure. */
+/* For whoever reads the log when the database fails, and for the worker, which waits, tries again
+ * or ends by the status: turns the errorInfo of a PDOException into a status with a cure. */
 #include "php/pdo/call.h"
 
 #include <stdio.h>
