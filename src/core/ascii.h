@@ -71,10 +71,7 @@ static inline bool mq_text_begins(const char *text, const char *prefix)
 
 static inline bool mq_text_begins_nocase(const char *text, const char *prefix)
 {
-    while (*prefix != '\0' && mq_ascii_lower(*text) == mq_ascii_lower(*prefix)) {
-        text++, prefix++;
-    }
-    return *prefix == '\0';
+    return mq_str_begins_nocase((struct mq_str){text, strnlen(text, strlen(prefix))}, prefix);
 }
 
 /* Length of s before the first c, or of all of s if it has no c. */

@@ -32,15 +32,16 @@ bool mq_str_equal_nocase(struct mq_str a, struct mq_str b)
 }
 
 /* Reads eight bytes at a time, because each enqueue and each delivery checks a whole message. */
-bool mq_str_among(struct mq_str s, const char *words)
+int mq_str_word(struct mq_str s, const char *words, bool (*equal)(struct mq_str, struct mq_str))
 {
-    for (size_t len; *words; words += len + (words[len] == ' ')) {
-        len = strcspn(words, " ");
-        if (mq_str_equal(s, (struct mq_str){words, len})) {
-            return true;
+    for (int i = 0; *words; i++) {
+        size_t len = strcspn(words, " ");
+        if (equal(s, (struct mq_str){words, len})) {
+            return i;
         }
+        words += len + (words[len] == ' ');
     }
-    return false;
+    return -1;
 }
 
 bool mq_str_ascii(struct mq_str s)

@@ -22,7 +22,8 @@ bool mq_str_equal(struct mq_str a, struct mq_str b);
 bool mq_str_equal_nocase(struct mq_str a, struct mq_str b); /* ASCII only */
 struct mq_str mq_str_trim(struct mq_str s);                 /* without SP, HTAB, CR, LF around */
 bool mq_str_ascii(struct mq_str s);                         /* no byte of 0x80 or above */
-bool mq_str_among(struct mq_str s, const char *words); /* is it one of them, with spaces between? */
+/* Which of the words, between which are spaces, equals s: its index, or -1. */
+int mq_str_word(struct mq_str s, const char *words, bool (*equal)(struct mq_str, struct mq_str));
 char *mq_str_dup(struct mq_str s); /* malloc'ed, NUL-terminated; NULL without memory */
 
 /* A growing buffer in the caller's storage. An append that finds no memory sets `failed` and

@@ -4,6 +4,7 @@
 #if defined(__linux__) || defined(__FreeBSD__)
 #include <iconv.h>
 #endif
+#include <stdio.h>
 #include <string.h>
 
 #include "core/ascii.h"
@@ -57,13 +58,15 @@ static const char others[] =
 
 /* Appends text of a charset as UTF-8. Returns false, and appends nothing, if it is malformed or
  * this system cannot convert it. */
-static bool convert(const char *charset, struct mq_str text, struct mq_buffer *out)
+static bool convert(struct mq_str charset, struct mq_str text, struct mq_buffer *out)
 {
 #if defined(__linux__) || defined(__FreeBSD__)
     struct mq_buffer utf8 = {0};
     char *from = (char *)(uintptr_t)text.data; /* iconv() does not change it */
     size_t room = 4 * text.len;                /* no octet becomes more than one character */
-    iconv_t conversion = iconv_open("UTF-8", charset);
+    char name[16];
+    snprintf(name, sizeof name, "%.*s", (int)charset.len, charset.data);
+    iconv_t conversion = iconv_open("UTF-8", name);
     mq_buffer_reserve(&utf8, room);
     char *to = utf8.data;
     bool done = conversion != (iconv_t)-1 && !utf8.failed &&
@@ -83,15 +86,20 @@ static bool convert(const char *charset, struct mq_str text, struct mq_buffer *o
 #endif
 }
 
-/* Appends nothing and returns false if the text cannot be decoded here. */
-static bool to_utf8(const char *charset, struct mq_str text, struct mq_buffer *out)
+static bool is_among(struct mq_str charset, const char *names)
 {
-    bool is_latin = mq_str_among(mq_str_of(charset), latin);
-    if (mq_str_among(mq_str_of(charset), unicode)) {
+    return mq_str_word(charset, names, mq_str_equal_nocase) >= 0;
+}
+
+/* Appends nothing and returns false if the text cannot be decoded here. */
+static bool to_utf8(struct mq_str charset, struct mq_str text, struct mq_buffer *out)
+{
+    bool is_latin = is_among(charset, latin);
+    if (is_among(charset, unicode)) {
         mq_buffer_str(out, text);
         return true;
     }
-    if ((is_latin || mq_str_among(mq_str_of(charset), others)) && convert(charset, text, out)) {
+    if ((is_latin || is_among(charset, others)) && convert(charset, text, out)) {
         return true;
     }
     for (size_t i = 0; i < text.len && is_latin; i++) {
@@ -102,17 +110,13 @@ static bool to_utf8(const char *charset, struct mq_str text, struct mq_buffer *o
 
 static bool decode_word(const struct mq_encoded_word *word, struct mq_buffer *out)
 {
-    char charset[16] = "";
     struct mq_buffer octets = {0};
     bool q = mq_str_equal_nocase(word->encoding, MQ_STR("q"));
-    for (size_t i = 0; i < word->charset.len && word->charset.len < sizeof charset; i++) {
-        charset[i] = mq_ascii_lower(word->charset.data[i]);
-    }
     if (!q && !mq_str_equal_nocase(word->encoding, MQ_STR("b"))) {
         return false;
     }
     (q ? decode_q : decode_b)(word->text, &octets);
-    bool known = to_utf8(charset, mq_buffer_view(&octets), out);
+    bool known = to_utf8(word->charset, mq_buffer_view(&octets), out);
     out->failed = out->failed || octets.failed;
     mq_buffer_clear(&octets);
     return known;

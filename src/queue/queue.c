@@ -61,16 +61,13 @@ static enum mq_status take_names(const struct mq_queue_options *options, struct 
 
 static void derive_names(struct mq_names *names)
 {
-    if (strcasecmp(names->table, "mail_queue") == 0) {
-        strcpy(names->body, "mail_body");
-        strcpy(names->spent, "mail_spent");
-        strcpy(names->version_key, mq_config_keys[MQ_KEY_SCHEMA_VERSION].name);
-        return;
-    }
-    snprintf(names->body, sizeof(names->body), "%s_body", names->table);
-    snprintf(names->spent, sizeof(names->spent), "%s_spent", names->table);
-    snprintf(names->version_key, sizeof(names->version_key), "%s:%s",
-             mq_config_keys[MQ_KEY_SCHEMA_VERSION].name, names->table);
+    bool usual = strcasecmp(names->table, "mail_queue") == 0;
+    const char *begin = usual ? "mail" : names->table;
+    snprintf(names->body, sizeof(names->body), "%s_body", begin);
+    snprintf(names->spent, sizeof(names->spent), "%s_spent", begin);
+    snprintf(names->version_key, sizeof(names->version_key), "%s%s%s",
+             mq_config_keys[MQ_KEY_SCHEMA_VERSION].name, usual ? "" : ":",
+             usual ? "" : names->table);
 }
 
 static enum mq_status prepare(struct mq_queue *queue, const struct mq_queue_options *options,

@@ -1,5 +1,4 @@
-/* For people who set a transport, in the form that Symfony Mailer made usual: parses its DSN.
- * Passwords never get into an error's text. */
+/* For people who set a transport: parses its DSN. Passwords never get into an error's text. */
 #include "send/dsn.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,4 @@
-/* For html.c: collects words into lines that terminals and quoting readers show well. White space
- * is collapsed, long lines wrap between words. */
+/* For html.c: collects words into lines that terminals show well, wrapped between words. */
 #include "mime/text/writer.h"
 
 #include <string.h>

@@ -51,11 +51,11 @@ enum argument {
     ARG_COUNT
 };
 
-/* The arguments that are numbers, by their positions. */
+/* The arguments that are numbers, by their positions; then the limit of recipients. */
 static const struct {
     const char *name;
     zend_long standard, min, max; /* standard -1: null, no limit */
-} numbers[ARG_COUNT] = {
+} numbers[ARG_COUNT + 1] = {
     [ARG_CONNECTIONS] = {"connections", 10, 1, MQ_CONNECTIONS_MAX},
     [ARG_BATCH] = {"batch", 100, 1, MQ_CLAIM_MAX},
     [ARG_LEASE] = {"lease", MQ_LEASE_S, MQ_LEASE_MIN_S, MQ_LEASE_MAX_S},
@@ -64,6 +64,7 @@ static const struct {
     [ARG_MAX_WORKERS] = {"maxWorkers", 1, 1, MQ_WORKERS_MAX},
     [ARG_GRACE] = {"grace", 30, 0, 3600},
     [ARG_MAX_BYTES] = {"maxBytes", MQ_BODIES_BYTES, 1, ZEND_LONG_MAX / 4},
+    [ARG_COUNT] = {"recipients", -1, 1, MQ_PHP_RECIPIENTS_MAX},
 };
 
 struct run {
@@ -383,23 +384,17 @@ ZEND_METHOD(MailQueue, runWorker)
     run_worker(ZEND_THIS, &run, return_value);
 }
 
-static void add_limit(zval *limits, const char *name, zend_long min, zend_long max)
-{
-    zval range;
-    array_init(&range);
-    add_next_index_long(&range, min);
-    add_next_index_long(&range, max);
-    add_assoc_zval(limits, name, &range);
-}
-
 ZEND_METHOD(MailQueue_Internal, limits)
 {
     ZEND_PARSE_PARAMETERS_NONE();
     array_init(return_value);
-    add_limit(return_value, "recipients", 1, MQ_PHP_RECIPIENTS_MAX);
-    for (int arg = 0; arg < ARG_COUNT; arg++) {
-        if (numbers[arg].name) {
-            add_limit(return_value, numbers[arg].name, numbers[arg].min, numbers[arg].max);
+    for (int i = 0; i <= ARG_COUNT; i++) {
+        zval range;
+        if (numbers[i].name) {
+            array_init(&range);
+            add_next_index_long(&range, numbers[i].min);
+            add_next_index_long(&range, numbers[i].max);
+            add_assoc_zval(return_value, numbers[i].name, &range);
         }
     }
 }

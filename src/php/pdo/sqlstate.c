@@ -1,5 +1,5 @@
-/* For whoever reads the log when the database fails, and for the worker, which waits, tries again
- * or ends by the status: turns the errorInfo of a PDOException into a status with a cure. */
+/* For whoever reads the log, and for the worker, which tries again or ends: turns the errorInfo of
+ * a PDOException into a status with a cure. */
 #include "php/pdo/call.h"
 
 #include <stdio.h>
@@ -90,7 +90,7 @@ static struct meaning look_up(enum mq_dialect dialect, const char *code)
         const char *codes = meanings[i].codes[dialect];
         struct mq_str begin = mq_str_of(code);
         while (codes && begin.len > 0) {
-            if (mq_str_among(begin, codes)) {
+            if (mq_str_word(begin, codes, mq_str_equal) >= 0) {
                 return meanings[i].is;
             }
             begin.len = dialect == MQ_PGSQL ? begin.len - 1 : 0;

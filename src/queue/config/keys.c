@@ -17,28 +17,21 @@
 
 static bool parse_bool(struct mq_str text, int64_t *value)
 {
-    static const char *const words[] = {"0", "1", "false", "true", "no", "yes", "off", "on"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (mq_str_equal_nocase(text, mq_str_of(words[i]))) {
-            *value = i % 2;
-            return true;
-        }
-    }
-    return false;
+    int word = mq_str_word(text, "0 1 false true no yes off on", mq_str_equal_nocase);
+    *value = word & 1;
+    return word >= 0;
 }
 
 bool mq_config_parse_int(struct mq_str text, int64_t *value)
 {
     int64_t sum = 0;
+    size_t i = 0;
     text = mq_str_trim(text);
-    if (text.len == 0 || text.len > 18) {
-        return false;
-    }
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9') {
-            return false;
-        }
+    for (; i < text.len && i < 18 && mq_is_digit(text.data[i]); i++) {
         sum = sum * 10 + (text.data[i] - '0');
+    }
+    if (i == 0 || i < text.len) {
+        return false;
     }
     *value = sum;
     return true;
@@ -46,8 +39,8 @@ bool mq_config_parse_int(struct mq_str text, int64_t *value)
 
 static bool parse_mode(struct mq_str text, int64_t *value)
 {
-    *value = mq_str_equal(text, MQ_STR("strict")) ? MQ_RATE_STRICT : MQ_RATE_AVERAGE;
-    return *value == MQ_RATE_STRICT || mq_str_equal(text, MQ_STR("average"));
+    *value = mq_str_word(text, "average strict", mq_str_equal); /* as enum mq_rate_mode */
+    return *value >= 0;
 }
 
 /* Parses an offset into seconds east of UTC: nothing, Z, +HH:MM, +HHMM or +HH. */
@@ -144,17 +137,10 @@ static bool parse_object(struct mq_str text, int64_t *value)
     return ok;
 }
 
-/* The command line writes and reads it. */
-static bool parse_record(struct mq_str text, int64_t *value)
-{
-    (void)value;
-    return mq_str_begins(text, "{");
-}
-
 bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int64_t *value)
 {
     int64_t parsed = 0;
-    if (!kind->parse(text, &parsed) || parsed < kind->min || parsed > kind->max) {
+    if ((kind->parse && !kind->parse(text, &parsed)) || parsed < kind->min || parsed > kind->max) {
         return false;
     }
     *value = parsed;
@@ -179,7 +165,7 @@ static const struct mq_config_kind types = {"text", "types, separated by commas"
                                             0};
 static const struct mq_config_kind object = {"object", "JSON object of strings", parse_object, 0,
                                              0};
-static const struct mq_config_kind record = {"object", "JSON object", parse_record, 0, 0};
+static const struct mq_config_kind record = {"object", "JSON object", NULL, 0, 0};
 
 const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_ENABLED] = {"mailQueueEnabled", &yes_no, "1",

@@ -12,7 +12,8 @@
 struct mq_config_kind {
     const char *type;  /* "bool", "int", "enum", "text", "time", "number", "object" */
     const char *range; /* "0 … 1000000000", "average | strict", … */
-    /* Whether `text` is such a value. *value is its number, or stays 0 if it is a text. */
+    /* Whether `text` is such a value. *value is its number, or stays 0 if it is a text. NULL: any
+     * text is. */
     bool (*parse)(struct mq_str text, int64_t *value);
     int64_t min, max;
 };

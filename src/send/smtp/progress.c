@@ -59,9 +59,8 @@ void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state
     mq_smtp_restart_timer(session);
 }
 
-/* RSET, MAIL, RCPT, DATA and the dot of a mail and of the next one. */
 _Static_assert(MQ_SMTP_EXPECTED_MAX >= 2 * (MQ_RECIPIENTS_MAX + 4),
-               "the commands of two mails do not fit");
+               "RSET, MAIL, RCPT, DATA and the dot of two mails do not fit");
 
 void mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
                     size_t target)
