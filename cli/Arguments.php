@@ -150,11 +150,11 @@ final class Arguments
     }
 
     /** A number of bytes: "64M", as in php.ini. */
-    public function bytes(string $option, int $default): int
+    public function bytes(string $option): ?int
     {
         $value = $this->text($option);
         if ($value === null) {
-            return $default;
+            return null;
         }
         if (!preg_match('/\A0*([1-9]\d{0,9})([KMG]?)\z/i', $value, $match)) {
             throw Stop::usage("--$option must be a number of bytes, such as 64M, not \"$value\".");
@@ -162,10 +162,10 @@ final class Arguments
         return (int) $match[1] << ['' => 0, 'K' => 10, 'M' => 20, 'G' => 30][strtoupper($match[2])];
     }
 
-    public static function environmentInt(string $name, int $default, int $min, int $max): int
+    public static function environmentInt(string $name, int $min, int $max): ?int
     {
         $value = self::environment($name);
-        return $value === null ? $default : self::whole($value, $min, $max)
+        return $value === null ? null : self::whole($value, $min, $max)
             ?? throw Stop::config(self::range($name, $value, $min, $max));
     }
 

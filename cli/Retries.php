@@ -9,15 +9,16 @@ use MailQueue\Backoff;
 /** When failed mail is tried again: --backoff, or the environment, or the queue's default. */
 final class Retries
 {
-    /** The variables that are read here; a name with _SECONDS means the same as without. */
+    /** The variables that are read here, and the arguments of Backoff::exponential(). */
     private const NAMES = [
-        'DISPATCH_BACKOFF_BASE', 'DISPATCH_BACKOFF_BASE_SECONDS',
-        'DISPATCH_BACKOFF_MAX', 'DISPATCH_BACKOFF_MAX_SECONDS',
-        'DISPATCH_BACKOFF_JITTER', 'DISPATCH_MAX_ATTEMPTS',
+        'DISPATCH_BACKOFF_BASE' => 'base', 'DISPATCH_BACKOFF_BASE_SECONDS' => 'base',
+        'DISPATCH_BACKOFF_MAX' => 'max', 'DISPATCH_BACKOFF_MAX_SECONDS' => 'max',
+        'DISPATCH_BACKOFF_JITTER' => 'jitter', 'DISPATCH_MAX_ATTEMPTS' => 'maxAttempts',
     ];
     /** Variables that are defaults for options of `work`. */
-    private const OF_WORK = ['DISPATCH_BATCH', 'DISPATCH_CONNECTIONS', 'DISPATCH_LEASE'];
+    public const OF_WORK = ['DISPATCH_BATCH', 'DISPATCH_CONNECTIONS', 'DISPATCH_LEASE'];
 
+    private const NUMBER = '/\A\d{1,9}(?:\.\d{1,9})?\z/';
     private const FORMS = 'steps[:ATTEMPTS], fixed[:SECONDS[,ATTEMPTS]] or '
         . 'exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]]';
 
@@ -37,52 +38,66 @@ final class Retries
         [$policy, $list] = explode(':', $text, 2) + [1 => null];
         $numbers = $list === null ? [] : explode(',', $list);
         $make = $policies[$policy] ?? null;
-        $isNone = '/\A(?!\d{1,9}(?:\.\d{1,9})?\z)/';
         if (
-            $make === null || preg_grep($isNone, $numbers)
+            $make === null || preg_grep(self::NUMBER, $numbers, PREG_GREP_INVERT)
             || count($numbers) > (new \ReflectionFunction($make))->getNumberOfParameters()
         ) {
             throw Stop::usage('--backoff must be ' . self::FORMS . ", not \"$text\".");
         }
         try {
-            return $make(...array_map(static fn (string $n): int|float
-                => str_contains($n, '.') ? (float) $n : (int) $n, $numbers));
+            return self::make($make, $numbers);
         } catch (\TypeError | \ValueError $e) {
-            $why = preg_replace('/\A.*?\(\$(\w+)\) /', '$1 ', $e->getMessage());
-            throw Stop::usage("--backoff: $why.");
+            [$argument, $why] = self::why($e);
+            throw Stop::usage("--backoff: $argument $why.");
         }
+    }
+
+    /**
+     * @param \Closure(int|float...): Backoff $make
+     * @param array<string> $numbers
+     */
+    private static function make(\Closure $make, array $numbers): Backoff
+    {
+        return $make(...array_map(static fn (string $n): int|float
+            => str_contains($n, '.') ? (float) $n : (int) $n, $numbers));
+    }
+
+    /** @return array{string, string} the argument, and what it must be */
+    private static function why(\Throwable $e): array
+    {
+        preg_match('/\(\$(\w+)\) (.*)/', $e->getMessage(), $match);
+        return [$match[1] ?? '', $match[2] ?? $e->getMessage()];
     }
 
     private static function ofEnvironment(): ?Backoff
     {
-        $isSet = static fn (string $name): bool => Arguments::environment($name) !== null;
-        if (!array_filter(self::NAMES, $isSet)) {
-            return null;
+        /** @var \Closure(int|float...): Backoff $make */
+        $make = Backoff::exponential(...);
+        /** @var array<string, string> $given */
+        $given = [];
+        /** @var array<string, string> $from */
+        $from = [];
+        foreach (self::NAMES as $name => $argument) {
+            $text = Arguments::environment($name);
+            if ($text !== null) {
+                preg_match(self::NUMBER, $text)
+                    || throw Stop::config("$name must be a number, not \"$text\".");
+                $given[$argument] = $text;
+                $from[$argument] = $name;
+            }
         }
-        $jitter = Arguments::environment('DISPATCH_BACKOFF_JITTER') ?? '0.2';
-        if (!is_numeric($jitter) || (float) $jitter < 0 || (float) $jitter > 1) {
-            throw Stop::config(
-                "DISPATCH_BACKOFF_JITTER must be a number from 0 to 1, not \"$jitter\"."
-            );
+        try {
+            return $given ? self::make($make, $given) : null;
+        } catch (\TypeError | \ValueError $e) {
+            [$argument, $why] = self::why($e);
+            throw Stop::config("{$from[$argument]} $why, not \"{$given[$argument]}\".");
         }
-        return Backoff::exponential(
-            base: self::seconds('DISPATCH_BACKOFF_BASE', 30),
-            max: self::seconds('DISPATCH_BACKOFF_MAX', 3600),
-            jitter: (float) $jitter,
-            maxAttempts: Arguments::environmentInt('DISPATCH_MAX_ATTEMPTS', 5, 1, 1000),
-        );
-    }
-
-    private static function seconds(string $name, int $default): int
-    {
-        $default = Arguments::environmentInt($name, $default, 1, 31_622_400);
-        return Arguments::environmentInt("{$name}_SECONDS", $default, 1, 31_622_400);
     }
 
     /** @return array<string, string> DISPATCH_ variables that nothing reads → a hint */
     public static function unread(): array
     {
-        $known = [...self::NAMES, ...self::OF_WORK];
+        $known = [...array_keys(self::NAMES), ...self::OF_WORK];
         $prefix = 'DISPATCH_'; // not compared: a short name would be near any other
         $words = str_replace($prefix, '', $known);
         $hints = [];

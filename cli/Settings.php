@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli;
 
 use MailQueue;
+use MailQueue\Cli\Adopt\Names;
 use MailQueue\Internal;
 use MailQueue\OnUncertain;
 
@@ -163,8 +164,7 @@ final class Settings
      */
     private function isForeign(string $database, array $missing): bool
     {
-        $body = strcasecmp($this->table(), 'mail_queue') === 0 ? 'mail_body'
-            : substr($this->table(), 0, 58) . '_body';
+        $body = (new Names(substr($this->table(), 0, 58)))->tables()[1];
         return !in_array($this->table(), $missing, true)
             && !in_array($body, Internal::tables($database, $body), true);
     }
@@ -231,11 +231,31 @@ final class Settings
             ?? throw Stop::usage('--on-uncertain must be retry or hold.');
     }
 
-    /** An option of `work` that has a default in the environment. */
-    public function workInt(string $option, int $default, int $min, int $max): int
+    /**
+     * A number for runWorker(), in its range: from the option or the environment; null: not given.
+     *
+     * @param string|null $option its name, if it differs from the argument's
+     */
+    public function workIntOrNull(string $argument, ?string $option = null): ?int
     {
-        $name = 'DISPATCH_' . strtoupper($option);
-        return $this->args->int($option, null, $min, $max)
-            ?? Arguments::environmentInt($name, $default, $min, $max);
+        $name = 'DISPATCH_' . strtoupper($argument);
+        [$min, $max] = Internal::limits()[$argument];
+        return $this->args->int($option ?? $argument, null, $min, $max)
+            ?? (in_array($name, Retries::OF_WORK, true)
+                ? Arguments::environmentInt($name, $min, $max) : null);
+    }
+
+    /** The same, or the default of runWorker(). */
+    public function workInt(string $argument, ?string $option = null): int
+    {
+        return $this->workIntOrNull($argument, $option) ?? (int) $this->workDefaults()[$argument];
+    }
+
+    /** @return array<string, mixed> runWorker()'s defaults, by argument */
+    public function workDefaults(): array
+    {
+        $arguments = (new \ReflectionMethod(MailQueue::class, 'runWorker'))->getParameters();
+        return array_column(array_map(static fn (\ReflectionParameter $one): array
+            => [$one->name, $one->getDefaultValue()], $arguments), 1, 0);
     }
 }

@@ -378,6 +378,13 @@ namespace MailQueue {
         public static function columns(\MailQueue $queue): array {}
 
         /**
+         * The least and the most of runWorker()'s numbers, by their names, and of a mail's recipients.
+         *
+         * @return array<string, array{int, int}>
+         */
+        public static function limits(): array {}
+
+        /**
          * Whether a file has a POSIX access control list (acl(5)), whose mask stands where the group's
          * rights do otherwise.
          */

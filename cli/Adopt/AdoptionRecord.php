@@ -55,9 +55,8 @@ final class AdoptionRecord
     private static function lost(array $lost): array
     {
         $pairs = [];
-        foreach ($lost as $one) {
-            $pairs[] = is_array($one) ? [(string) ($one[0] ?? ''), (string) ($one[1] ?? '')]
-                : ['', (string) $one]; // the format of an earlier version
+        foreach (array_filter($lost, is_array(...)) as $one) {
+            $pairs[] = [(string) ($one[0] ?? ''), (string) ($one[1] ?? '')];
         }
         return $pairs;
     }

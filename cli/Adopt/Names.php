@@ -8,10 +8,11 @@ use MailQueue;
 use MailQueue\Cli\Arguments;
 use PDO;
 
-/** The names of a queue's tables, and of the config key that records an adoption. */
+/** The names of a queue's tables, and of the config keys that record its version and adoption. */
 final class Names
 {
     public const KEY = 'mailQueueAdopted';
+    public const VERSION = 'mailSchemaVersion';
     private const STAGED = 'mailqueue_adopting';
 
     public function __construct(
@@ -60,7 +61,7 @@ final class Names
 
     public function versionKey(): string
     {
-        return 'mailSchemaVersion' . ($this->isUsual() ? '' : ":$this->table");
+        return self::VERSION . ($this->isUsual() ? '' : ":$this->table");
     }
 
     public static function before(string $table): string

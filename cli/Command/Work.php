@@ -29,17 +29,18 @@ final class Work extends Command
         $options = [
             'transport' => $settings->transport(),
             'compose' => $settings->bootstrap->compose,
-            'connections' => $settings->workInt('connections', 10, 1, 1000),
-            'batch' => $settings->workInt('batch', 100, 1, 1000),
-            'lease' => $settings->workInt('lease', 900, 5, 86_400),
-            'timeLimit' => $args->int('time-limit', $daemon ? null : 55, 1, 31_622_400),
-            'messageLimit' => $args->int('message-limit', null, 1, 1_000_000_000),
-            'maxWorkers' => $args->int('workers', 1, 1, 64),
-            'grace' => $args->int('grace', 30, 0, 3600),
+            'connections' => $settings->workInt('connections'),
+            'batch' => $settings->workInt('batch'),
+            'lease' => $settings->workInt('lease'),
+            'timeLimit' => $settings->workIntOrNull('timeLimit', 'time-limit')
+                ?? ($daemon ? null : 55),
+            'messageLimit' => $settings->workIntOrNull('messageLimit', 'message-limit'),
+            'maxWorkers' => $settings->workInt('maxWorkers', 'workers'),
+            'grace' => $settings->workInt('grace'),
             'daemon' => $daemon,
             'onUncertain' => $settings->onUncertain(),
             'log' => $args->text('log'),
-            'maxBytes' => $args->bytes('max-bytes', 64 << 20),
+            'maxBytes' => $args->bytes('max-bytes') ?? $settings->workDefaults()['maxBytes'],
             'verbose' => $args->has('verbose'),
         ];
         if ($settings->dkim() !== null) {

@@ -74,9 +74,8 @@ final class Mail extends Check
      */
     private function check(string $dsn): array
     {
-        $lease = $this->settings->workInt('lease', 900, 5, 86_400);
         try {
-            return [MailQueue::checkTransport($dsn, $lease), null];
+            return [MailQueue::checkTransport($dsn, (int) $this->settings->workInt('lease')), null];
         } catch (\ValueError $e) {
             // The error quotes options; in a badly written DSN these may be a part of the password.
             $mayTell = !str_contains((string) strstr($dsn, '?'), '@');

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Move;
 
 use MailQueue;
+use MailQueue\Cli\Adopt\Names;
 use MailQueue\Cli\Stop;
 
 /** Copies and compares ranges of ids. Each transaction stores rows and the cursor after them. */
@@ -154,8 +155,8 @@ final class Copying
         $pair->target->transaction(function () use ($pair): void {
             $pair->checkFrom();
             foreach (MailQueue::configKeys() as $key => $about) {
-                // Each database has its own version of the tables and records of moves.
-                if ($key !== 'mailSchemaVersion' && !str_starts_with($key, 'mailQueueMoved')) {
+                // Each database has its own version of the tables, and its own records.
+                if (!in_array($key, [Names::VERSION, Names::KEY, Record::TO, Record::FROM], true)) {
                     $this->setting($key, $about['internal']);
                 }
             }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Move;
 
 use MailQueue;
+use MailQueue\Cli\Adopt\Names;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Named;
 use MailQueue\Cli\Settings;
@@ -42,10 +43,8 @@ final class Store
             $pdo->setAttribute(PDO::ATTR_EMULATE_PREPARES, false); // keeps bytes unchanged
             $this->limitLocks();
         }
-        $isUsual = strcasecmp($table, 'mail_queue') === 0;
-        $this->jobs = $this->quoted($table);
-        $this->bodies = $this->quoted($isUsual ? 'mail_body' : "{$table}_body");
-        $this->spent = $this->quoted($isUsual ? 'mail_spent' : "{$table}_spent");
+        [$this->jobs, $this->bodies, $this->spent]
+            = array_map($this->quoted(...), (new Names($table))->tables());
     }
 
     /** Sets limits: a stopped process must not keep its locks, nor wait long for others'. */

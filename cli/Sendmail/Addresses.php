@@ -8,12 +8,12 @@ use MailQueue;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
+use MailQueue\Internal;
 use MailQueue\MessageException;
 
 /** Turns addresses as programs write them into plain ones. */
 final class Addresses
 {
-    public const RECIPIENTS_MAX = 10_000; // of one mail; enqueue() takes no more
     public const ATOM = '[A-Za-z0-9.!#$%&\'*+\/=?^_`{|}~-]+';
 
     /**
@@ -41,6 +41,12 @@ final class Addresses
         }
     }
 
+    /** How many recipients of one mail enqueue() takes. */
+    public static function most(): int
+    {
+        return Internal::limits()['recipients'][1];
+    }
+
     /**
      * Replaces users of this host, such as "root", by their aliases, or adds the host's name. Other
      * addresses stay as they are.
@@ -62,9 +68,9 @@ final class Addresses
             }
             $found = $aliases->of($match[2]);
             $count += count($found);
-            return $count <= self::RECIPIENTS_MAX ? implode(', ', $found)
+            return $count <= self::most() ? implode(', ', $found)
                 : throw new Stop('with the aliases of this host the mail has more than '
-                    . self::RECIPIENTS_MAX . ' recipients; send several', ExitCode::NOUSER);
+                    . self::most() . ' recipients; send several', ExitCode::NOUSER);
         };
         $add = static fn (array $match): string => str_contains($match[0], '@') ? $match[0]
             : preg_replace_callback($isUser, $named, $match[0]) ?? $match[0];

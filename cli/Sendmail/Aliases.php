@@ -88,7 +88,7 @@ final class Aliases
     public function of(string $user): array
     {
         $this->entries === null && $this->load();
-        $this->left = Addresses::RECIPIENTS_MAX;
+        $this->left = Addresses::most();
         $trail = [];
         return array_values(array_unique($this->expand($user, $trail)));
     }
@@ -116,7 +116,7 @@ final class Aliases
         foreach (array_diff(array_map(trim(...), $match[0]), ['']) as $target) {
             if (--$this->left < 0) {
                 throw $this->fault($line, 'the aliases that lead here have more than '
-                    . Addresses::RECIPIENTS_MAX . ' names and addresses, which are too many '
+                    . Addresses::most() . ' names and addresses, which are too many '
                     . 'recipients for a mail; give the address of a mailing list');
             }
             array_push($all, ...$this->target($target, $line, $trail));

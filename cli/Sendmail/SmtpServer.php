@@ -168,8 +168,8 @@ final class SmtpServer
             $this->wrong(501, '5.5.4', 'write RCPT TO:<address>');
         } elseif ($match[2] !== '') {
             $this->wrong(555, '5.5.4', "the parameter $match[2] is not supported");
-        } elseif (count($this->recipients) >= Addresses::RECIPIENTS_MAX) {
-            $this->reply(452, '4.5.3', 'at most ' . Addresses::RECIPIENTS_MAX
+        } elseif (count($this->recipients) >= Addresses::most()) {
+            $this->reply(452, '4.5.3', 'at most ' . Addresses::most()
                 . ' recipients are taken');
         } elseif ($found = $this->addresses($match[1], 553, '5.1.3', Aliases::configured(...))) {
             array_push($this->recipients, ...$found);

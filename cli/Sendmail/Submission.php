@@ -117,7 +117,7 @@ final class Submission
             $found || throw new Stop('recipient: "' . Terminal::safe($text)
                 . '" has no address in it.', ExitCode::NOUSER);
             array_push($all, ...$found);
-            if (count($all) > Addresses::RECIPIENTS_MAX) {
+            if (count($all) > Addresses::most()) {
                 break; // enqueue() refuses this many
             }
         }

@@ -63,6 +63,17 @@ static inline bool mq_str_begins_nocase(struct mq_str s, const char *prefix)
     return s.len >= len && mq_str_equal_nocase((struct mq_str){s.data, len}, mq_str_of(prefix));
 }
 
+/* The same for texts that end with a NUL. */
+static inline bool mq_text_begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static inline bool mq_text_begins_nocase(const char *text, const char *prefix)
+{
+    return mq_str_begins_nocase((struct mq_str){text, strnlen(text, strlen(prefix))}, prefix);
+}
+
 /* Length of s before the first c, or of all of s if it has no c. */
 static inline size_t mq_str_find(struct mq_str s, char c)
 {

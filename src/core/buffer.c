@@ -32,6 +32,18 @@ bool mq_str_equal_nocase(struct mq_str a, struct mq_str b)
 }
 
 /* Reads eight bytes at a time, because each enqueue and each delivery checks a whole message. */
+int mq_str_word(struct mq_str s, const char *words, bool (*equal)(struct mq_str, struct mq_str))
+{
+    for (int i = 0; *words; i++) {
+        size_t len = strcspn(words, " ");
+        if (equal(s, (struct mq_str){words, len})) {
+            return i;
+        }
+        words += len + (words[len] == ' ');
+    }
+    return -1;
+}
+
 bool mq_str_ascii(struct mq_str s)
 {
     const uint64_t high = UINT64_C(0x8080808080808080);

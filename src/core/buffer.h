@@ -13,13 +13,17 @@ struct mq_str {
     size_t len;
 };
 
-#define MQ_STR(literal) ((struct mq_str){(literal), sizeof(literal) - 1})
+#define MQ_STR(literal)    ((struct mq_str){(literal), sizeof(literal) - 1})
+#define MQ_DIGITS(macro)   MQ_LITERAL(macro) /* of a number, as a literal: "32" */
+#define MQ_LITERAL(digits) #digits
 
 struct mq_str mq_str_of(const char *c_string); /* NULL gives an empty view */
 bool mq_str_equal(struct mq_str a, struct mq_str b);
 bool mq_str_equal_nocase(struct mq_str a, struct mq_str b); /* ASCII only */
 struct mq_str mq_str_trim(struct mq_str s);                 /* without SP, HTAB, CR, LF around */
 bool mq_str_ascii(struct mq_str s);                         /* no byte of 0x80 or above */
+/* Which of the words, between which are spaces, equals s: its index, or -1. */
+int mq_str_word(struct mq_str s, const char *words, bool (*equal)(struct mq_str, struct mq_str));
 char *mq_str_dup(struct mq_str s); /* malloc'ed, NUL-terminated; NULL without memory */
 
 /* A growing buffer in the caller's storage. An append that finds no memory sets `failed` and

@@ -16,13 +16,11 @@ bool mq_server_dsn_is(struct mq_str text)
 
 bool mq_server_dsn_is_foreign(struct mq_str text)
 {
-    static const char *const schemes[] = {
-        "postgres:", "postgresql:", "mariadb:", "sqlsrv:",  "dblib:", "oci:",
-        "odbc:",     "firebird:",   "ibm:",     "sqlite2:", "uri:"};
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        if (mq_str_begins_nocase(text, schemes[i])) {
-            return true;
-        }
+    static const char schemes[] =
+        "postgres postgresql mariadb sqlsrv dblib oci odbc firebird ibm sqlite2 uri";
+    struct mq_str scheme = {text.data, mq_str_find(text, ':')};
+    if (scheme.len < text.len && mq_str_word(scheme, schemes, mq_str_equal_nocase) >= 0) {
+        return true;
     }
     return !mq_str_begins_nocase(text, "sqlite:") && text.len > 0 &&
            memmem(text.data, text.len, "://", 3) != NULL;
@@ -101,14 +99,6 @@ static bool read_item(struct reader *reader, struct item *item)
     return read;
 }
 
-static bool is_among(const struct item *item, const char *const *names)
-{
-    while (*names && !mq_str_equal(item->name, mq_str_of(*names))) {
-        names++;
-    }
-    return *names != NULL;
-}
-
 static bool has_word(struct mq_str text, const char *word)
 {
     for (; text.len > 0; text.data++, text.len--) {
@@ -123,9 +113,9 @@ static bool has_word(struct mq_str text, const char *word)
  * takes dbname=postgres://user:password@… */
 static void show(struct mq_buffer *shown, const struct item *item)
 {
-    static const char *const names[] = {"host",    "hostaddr",    "port",    "dbname",
-                                        "service", "unix_socket", "charset", NULL};
-    if (is_among(item, names) && !has_word(item->value, "://") && !has_word(item->value, "=")) {
+    static const char names[] = "host hostaddr port dbname service unix_socket charset";
+    if (mq_str_word(item->name, names, mq_str_equal) >= 0 && !has_word(item->value, "://") &&
+        !has_word(item->value, "=")) {
         mq_buffer_cstr(shown, shown->len > PREFIX_LEN ? ";" : "");
         mq_buffer_str(shown, item->name);
         mq_buffer_char(shown, '=');
@@ -134,14 +124,13 @@ static void show(struct mq_buffer *shown, const struct item *item)
 }
 
 /* PDO ignores other names, so a mistyped "prot" would silently connect to another server. */
-static const char *const mysql_names[] = {"host",    "port", "dbname",   "unix_socket",
-                                          "charset", "user", "password", NULL};
+static const char mysql_names[] = "host port dbname unix_socket charset user password";
 
 static enum mq_status take_item(struct mq_server_dsn *dsn, struct mq_buffer *shown,
                                 const struct item *item, struct mq_error *err)
 {
     bool given = item->value.len > 0 && !mq_str_equal(item->value, MQ_STR("''"));
-    if (dsn->mysql && !is_among(item, mysql_names)) {
+    if (dsn->mysql && mq_str_word(item->name, mysql_names, mq_str_equal) < 0) {
         return mq_error_set(err, MQ_CONFIG, "database",
                             "$database: the DSN has a name that PDO does not know for MySQL: "
                             "there are host, port, dbname, unix_socket, charset, user and "

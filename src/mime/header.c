@@ -282,18 +282,29 @@ void mq_encode_header(struct mq_buffer *out, const char *name, struct mq_str val
 
 /* ---- structured fields ---- */
 
+bool mq_encoded_word_read(struct mq_str in, struct mq_encoded_word *word)
+{
+    struct mq_str rest = in;
+    if (!mq_str_begins(in, "=?")) {
+        return false;
+    }
+    mq_str_cut(&rest, 2);
+    word->charset = mq_str_cut_at(&rest, '?');
+    word->charset.len = mq_str_find(word->charset, '*'); /* cuts off a language: RFC 2231 */
+    word->encoding = mq_str_cut_at(&rest, '?');
+    word->text = mq_str_cut_at(&rest, '?');
+    word->len = in.len - rest.len + 1;
+    return rest.len > 0 && rest.data[0] == '=';
+}
+
 size_t mq_encoded_word_length(struct mq_str text)
 {
-    size_t marks = 0;
-    if (!mq_str_begins(text, "=?")) {
-        return 0;
+    struct mq_encoded_word word;
+    bool found = mq_encoded_word_read(text, &word);
+    for (size_t i = 0; found && i < word.len; i++) {
+        found = (unsigned char)text.data[i] > ' ';
     }
-    for (size_t i = 2; i < text.len && (unsigned char)text.data[i] > ' '; i++) {
-        if (text.data[i] == '?' && ++marks == 3) {
-            return i + 1 < text.len && text.data[i + 1] == '=' ? i + 2 : 0;
-        }
-    }
-    return 0;
+    return found ? word.len : 0;
 }
 
 size_t mq_enclosed_length(struct mq_str text)

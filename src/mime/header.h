@@ -36,8 +36,15 @@ size_t mq_encode_words_size(struct mq_str charset, struct mq_str text);
 void mq_encode_quoted(struct mq_buffer *out, struct mq_str text);
 size_t mq_quoted_size(struct mq_str text);
 
-/* Returns the length of the encoded word that text begins with, 0 if there is none. It may have
- * commas, brackets and the like in it, which many programs do not encode. */
+/* An encoded word: "=?charset?encoding?text?="; `len` octets in all. */
+struct mq_encoded_word {
+    struct mq_str charset, encoding, text;
+    size_t len;
+};
+/* Reads the encoded word that `in` begins with; false: there is none. */
+bool mq_encoded_word_read(struct mq_str in, struct mq_encoded_word *word);
+/* Returns the length of the encoded word that text begins with, 0 if there is none, or a space is
+ * in it. It may have commas, brackets and the like in it, which many programs do not encode. */
 size_t mq_encoded_word_length(struct mq_str text);
 /* Returns the length of the quoted string, comment (with the comments nested in it) or literal in
  * brackets that text begins with. Returns 0 if its end is missing. */

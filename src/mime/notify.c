@@ -11,13 +11,8 @@
 #define KEY   "dsn"
 #define FIELD "dsn"
 
-static const struct {
-    const char *word;
-    unsigned bit;
-} words[] = {{"NEVER", MQ_NOTIFY_NEVER},
-             {"SUCCESS", MQ_NOTIFY_SUCCESS},
-             {"FAILURE", MQ_NOTIFY_FAILURE},
-             {"DELAY", MQ_NOTIFY_DELAY}};
+/* By the number of the bit. */
+static const char *const words[] = {"NEVER", "SUCCESS", "FAILURE", "DELAY"};
 
 #define WORDS (sizeof words / sizeof *words)
 
@@ -31,7 +26,7 @@ enum mq_status mq_notify_add_when(struct mq_notify *notify, struct mq_str word,
 {
     unsigned bit = 0;
     for (size_t i = 0; i < WORDS; i++) {
-        bit |= mq_str_equal_nocase(word, mq_str_of(words[i].word)) ? words[i].bit : 0;
+        bit |= mq_str_equal_nocase(word, mq_str_of(words[i])) ? 1u << i : 0;
     }
     if (bit == 0) {
         return mq_error_set(err, MQ_INVALID, FIELD,
@@ -49,11 +44,11 @@ enum mq_status mq_notify_add_when(struct mq_notify *notify, struct mq_str word,
 
 enum mq_status mq_notify_set_ret(struct mq_notify *notify, struct mq_str word, struct mq_error *err)
 {
-    bool full = mq_str_equal_nocase(word, MQ_STR("FULL"));
-    if (!full && !mq_str_equal_nocase(word, MQ_STR("HDRS"))) {
+    int ret = mq_str_word(word, "FULL HDRS", mq_str_equal_nocase);
+    if (ret < 0) {
         return mq_error_set(err, MQ_INVALID, FIELD, "dsn[ret]: must be \"full\" or \"hdrs\"");
     }
-    notify->ret = full ? MQ_NOTIFY_RET_FULL : MQ_NOTIFY_RET_HDRS;
+    notify->ret = ret == 0 ? MQ_NOTIFY_RET_FULL : MQ_NOTIFY_RET_HDRS;
     return MQ_OK;
 }
 
@@ -105,9 +100,9 @@ void mq_notify_rcpt_params(const struct mq_notify *notify, char out[MQ_NOTIFY_PA
     size_t n = 0;
     out[0] = '\0';
     for (size_t i = 0; i < WORDS; i++) {
-        if ((notify->when & words[i].bit) != 0) {
+        if ((notify->when & 1u << i) != 0) {
             n += (size_t)snprintf(out + n, MQ_NOTIFY_PARAMS_ROOM - n, "%s%s",
-                                  n == 0 ? " NOTIFY=" : ",", words[i].word);
+                                  n == 0 ? " NOTIFY=" : ",", words[i]);
         }
     }
 }

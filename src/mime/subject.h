@@ -10,8 +10,8 @@
 
 /* Appends the first Subject field of a message in wire form: unfolded, its encoded words (RFC 2047)
  * decoded, valid UTF-8 without control characters, at most MQ_SUBJECT_MAX characters. An encoded
- * word of a character set that is neither Unicode nor Latin stays as it is. False: the message has
- * no Subject. */
+ * word that is malformed, or in a character set that is not known here, stays as it is. False: the
+ * message has no Subject. */
 bool mq_subject_of(struct mq_str message, struct mq_buffer *out);
 
 #endif

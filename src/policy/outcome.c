@@ -1,28 +1,24 @@
-/* What follows from each outcome. A new outcome needs a row here and a value in the header. */
-#include "policy/outcome.h"
+/* What follows from each outcome. A new outcome needs a row here and a value in outcome.h. */
+#include "policy/consequence.h"
+
+/* What the row gets, what is told, and what the row becomes. */
+#define IN_ROW(outcome, type, becomes) \
+    .row = MQ_OUTCOME_##outcome, .event = MQ_EVENT_##type, .state = MQ_##becomes
+#define TRIED_AGAIN .failed = true, .stays = true
+#define MQ_DELETED  MQ_STATE_COUNT
 
 const struct mq_outcome_facts mq_outcomes[MQ_OUTCOME_COUNT] = {
-    [MQ_OUTCOME_RELEASED] = {.row = MQ_OUTCOME_RELEASED, .stays = true},
-    [MQ_OUTCOME_DELIVERED] = {.row = MQ_OUTCOME_DELIVERED, .handed_over = true, .weight = 1},
-    [MQ_OUTCOME_REFUSED] = {.row = MQ_OUTCOME_REFUSED, .weight = 5, .parked_for = "refused"},
-    [MQ_OUTCOME_DEFERRED] = {.row = MQ_OUTCOME_DEFERRED,
-                             .failed = true,
-                             .stays = true,
-                             .weight = 2,
+    [MQ_OUTCOME_RELEASED] = {IN_ROW(RELEASED, RELEASED, PENDING), .stays = true},
+    [MQ_OUTCOME_DELIVERED] = {IN_ROW(DELIVERED, SENT, DELETED), .handed_over = true, .weight = 1},
+    [MQ_OUTCOME_REFUSED] = {IN_ROW(REFUSED, REFUSED, PARKED), .weight = 5, .parked_for = "refused"},
+    [MQ_OUTCOME_DEFERRED] = {IN_ROW(DEFERRED, TRY_LATER, FAILED), TRIED_AGAIN, .weight = 2,
                              .parked_for = "exhausted"},
-    [MQ_OUTCOME_DENIED] = {.row = MQ_OUTCOME_DEFERRED, .failed = true, .stays = true, .weight = 3},
-    [MQ_OUTCOME_UNCERTAIN] = {.row = MQ_OUTCOME_UNCERTAIN,
-                              .handed_over = true,
-                              .stays = true,
-                              .weight = 4,
-                              .parked_for = "uncertain"},
-    [MQ_OUTCOME_UNEXPLAINED] = {.row = MQ_OUTCOME_DEFERRED,
-                                .failed = true,
-                                .stays = true,
-                                .weight = 3},
-    [MQ_OUTCOME_ORPHAN] = {.row = MQ_OUTCOME_RELEASED},
-    [MQ_OUTCOME_UNREADABLE] = {.row = MQ_OUTCOME_RELEASED,
-                               .stays = true,
+    [MQ_OUTCOME_DENIED] = {.row = MQ_OUTCOME_DEFERRED, TRIED_AGAIN, .weight = 3},
+    [MQ_OUTCOME_UNCERTAIN] = {IN_ROW(UNCERTAIN, UNCERTAIN, FAILED), .handed_over = true,
+                              .stays = true, .weight = 4, .parked_for = "uncertain"},
+    [MQ_OUTCOME_UNEXPLAINED] = {.row = MQ_OUTCOME_DEFERRED, TRIED_AGAIN, .weight = 3},
+    [MQ_OUTCOME_ORPHAN] = {IN_ROW(RELEASED, ORPHAN, DELETED)},
+    [MQ_OUTCOME_UNREADABLE] = {IN_ROW(RELEASED, PARKED, PARKED), .stays = true,
                                .parked_for = "unreadable"},
 };
 

@@ -135,17 +135,6 @@ enum mq_status mq_reply_read(struct mq_reply_reader *reader, struct mq_str *data
     return MQ_OK;
 }
 
-/* Whether text begins with the lower-case word, ignoring case. */
-static bool begins(const char *text, const char *word)
-{
-    while (*word != '\0') {
-        if (mq_ascii_lower(*text++) != *word++) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* ---- the relay's own words ---- */
 
 static bool is_letter(char c)
@@ -265,7 +254,7 @@ static bool in_host_name(const char *text, size_t at)
 bool mq_reply_says(const char *words, const char *phrase)
 {
     for (size_t i = 0; words[i] != '\0'; i++) {
-        if (begins(words + i, phrase) && !in_host_name(words, i)) {
+        if (mq_text_begins_nocase(words + i, phrase) && !in_host_name(words, i)) {
             return true;
         }
     }
@@ -279,7 +268,7 @@ static const char *skip_filler(const char *at)
     static const char *const words[] = {" ",      ":",    "~",     "=",       "at least ",
                                         "about ", "for ", "after", "another", "approximately "};
     for (size_t i = 0; i < sizeof words / sizeof *words;) {
-        if (begins(at, words[i])) {
+        if (mq_text_begins_nocase(at, words[i])) {
             at += strlen(words[i]);
             i = 0;
         } else {
@@ -309,7 +298,7 @@ static int unit_of(const char *at)
     at += strspn(at, " -");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         bool letter = units[i].name[1] == '\0'; /* "s", "m", "h": no unit if a letter follows */
-        if (begins(at, units[i].name) && !(letter && mq_is_alpha(at[1]))) {
+        if (mq_text_begins_nocase(at, units[i].name) && !(letter && mq_is_alpha(at[1]))) {
             return units[i].seconds;
         }
     }
@@ -351,7 +340,8 @@ int mq_reply_retry_after_s(const struct mq_reply *reply)
     mq_reply_own_words(reply, words);
     for (const char *at = words; *at != '\0'; at++) {
         for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
-            if (begins(at, phrases[i]) && !in_host_name(words, (size_t)(at - words))) {
+            if (mq_text_begins_nocase(at, phrases[i]) &&
+                !in_host_name(words, (size_t)(at - words))) {
                 int seconds = span_s(skip_filler(at + strlen(phrases[i])));
                 if (seconds > 0) {
                     return seconds;

@@ -34,66 +34,66 @@ struct row {
     int subject, detail;
     int except[3];                                                 /* zeros: none */
     bool (*says)(const struct mq_reply *reply, const char *words); /* NULL: any text */
-    enum mq_verdict verdict;
+    enum mq_outcome verdict;
 };
 
 /* The first row that matches decides. */
 static const struct row rows[] = {
-    {.stages = CONNECT, .low = 200, .high = 299, .verdict = MQ_VERDICT_ACCEPTED},
-    {.stages = CONNECT, .low = 0, .high = 999, .verdict = MQ_VERDICT_CONNECT_TROUBLE},
+    {.stages = CONNECT, .low = 200, .high = 299, .verdict = MQ_OUTCOME_DELIVERED},
+    {.stages = CONNECT, .low = 0, .high = 999, .verdict = MQ_TROUBLE_CONNECT},
 
-    {.stages = DOT, .low = 200, .high = 299, .verdict = MQ_VERDICT_ACCEPTED},
+    {.stages = DOT, .low = 200, .high = 299, .verdict = MQ_OUTCOME_DELIVERED},
     /* No complete reply, or a code that RFC 5321 does not allow here: nobody knows. */
-    {.stages = DOT, .low = 0, .high = 399, .verdict = MQ_VERDICT_UNCERTAIN},
+    {.stages = DOT, .low = 0, .high = 399, .verdict = MQ_OUTCOME_UNCERTAIN},
 
-    {.stages = OPEN, .low = 0, .high = 0, .verdict = MQ_VERDICT_SESSION_TROUBLE},
-    {.stages = ANY, .low = 421, .high = 421, .verdict = MQ_VERDICT_SESSION_TROUBLE},
+    {.stages = OPEN, .low = 0, .high = 0, .verdict = MQ_TROUBLE_SESSION},
+    {.stages = ANY, .low = 421, .high = 421, .verdict = MQ_TROUBLE_SESSION},
 
-    {.stages = MAIL | RCPT, .low = 200, .high = 299, .verdict = MQ_VERDICT_ACCEPTED},
-    {.stages = DATA, .low = 354, .high = 354, .verdict = MQ_VERDICT_ACCEPTED},
+    {.stages = MAIL | RCPT, .low = 200, .high = 299, .verdict = MQ_OUTCOME_DELIVERED},
+    {.stages = DATA, .low = 354, .high = 354, .verdict = MQ_OUTCOME_DELIVERED},
 
     /* RFC 4954, section 6: authentication required, too weak, invalid, encryption required. */
-    {.stages = ANY, .low = 530, .high = 530, .verdict = MQ_VERDICT_RELAY_TROUBLE},
-    {.stages = ANY, .low = 534, .high = 535, .verdict = MQ_VERDICT_RELAY_TROUBLE},
-    {.stages = ANY, .low = 538, .high = 538, .verdict = MQ_VERDICT_RELAY_TROUBLE},
-    {ANY, 454, 454, EXACT, 7, 0, {0}, NULL, MQ_VERDICT_RELAY_TROUBLE},
+    {.stages = ANY, .low = 530, .high = 530, .verdict = MQ_TROUBLE_RELAY},
+    {.stages = ANY, .low = 534, .high = 535, .verdict = MQ_TROUBLE_RELAY},
+    {.stages = ANY, .low = 538, .high = 538, .verdict = MQ_TROUBLE_RELAY},
+    {ANY, 454, 454, EXACT, 7, 0, {0}, NULL, MQ_TROUBLE_RELAY},
     /* RFC 3463: mail system full, system not accepting network messages. */
-    {ANY, 400, 599, EXACT, 3, 1, {0}, NULL, MQ_VERDICT_RELAY_TROUBLE},
-    {ANY, 400, 599, EXACT, 3, 2, {0}, NULL, MQ_VERDICT_RELAY_TROUBLE},
-    {MAIL, 452, 452, BARE, 0, 0, {0}, NULL, MQ_VERDICT_RELAY_TROUBLE},
-    {ANY, 550, 550, EXACT, 4, 5, {0}, NULL, MQ_VERDICT_RELAY_TROUBLE}, /* Gmail's daily limit */
-    {ANY, 400, 599, WHATEVER, 0, 0, {0}, is_sender_limit, MQ_VERDICT_RELAY_TROUBLE},
+    {ANY, 400, 599, EXACT, 3, 1, {0}, NULL, MQ_TROUBLE_RELAY},
+    {ANY, 400, 599, EXACT, 3, 2, {0}, NULL, MQ_TROUBLE_RELAY},
+    {MAIL, 452, 452, BARE, 0, 0, {0}, NULL, MQ_TROUBLE_RELAY},
+    {ANY, 550, 550, EXACT, 4, 5, {0}, NULL, MQ_TROUBLE_RELAY}, /* Gmail's daily limit */
+    {ANY, 400, 599, WHATEVER, 0, 0, {0}, is_sender_limit, MQ_TROUBLE_RELAY},
 
     /* RFC 5321, 4.5.3.1.10: 552 is to be taken as 452 here. Exim says 452 without enhanced code. */
-    {RCPT, 452, 452, EXACT, 5, 3, {0}, NULL, MQ_VERDICT_NEXT_TRANSACTION},
-    {RCPT, 452, 452, BARE, 0, 0, {0}, is_too_many, MQ_VERDICT_NEXT_TRANSACTION},
-    {RCPT, 552, 552, EXACT, 5, 3, {0}, NULL, MQ_VERDICT_NEXT_TRANSACTION},
-    {RCPT, 552, 552, WHATEVER, 0, 0, {0}, is_too_many, MQ_VERDICT_NEXT_TRANSACTION},
+    {RCPT, 452, 452, EXACT, 5, 3, {0}, NULL, MQ_OUTCOME_RELEASED},
+    {RCPT, 452, 452, BARE, 0, 0, {0}, is_too_many, MQ_OUTCOME_RELEASED},
+    {RCPT, 552, 552, EXACT, 5, 3, {0}, NULL, MQ_OUTCOME_RELEASED},
+    {RCPT, 552, 552, WHATEVER, 0, 0, {0}, is_too_many, MQ_OUTCOME_RELEASED},
 
     /* Bad address, bad mailbox, message too big, bad content. Other rows have: bad sender (5.1.7,
      * 5.1.8), the sender's daily limit (5.1.90, Exchange Online), mailbox full (5.2.2). */
-    {ANY, 500, 599, SUBJECT, 1, 0, {7, 8, 90}, NULL, MQ_VERDICT_REFUSED},
-    {ANY, 500, 599, SUBJECT, 2, 0, {2}, NULL, MQ_VERDICT_REFUSED},
-    {ANY, 500, 599, EXACT, 3, 4, {0}, NULL, MQ_VERDICT_REFUSED},
-    {ANY, 500, 599, SUBJECT, 6, 0, {0}, NULL, MQ_VERDICT_REFUSED},
+    {ANY, 500, 599, SUBJECT, 1, 0, {7, 8, 90}, NULL, MQ_OUTCOME_REFUSED},
+    {ANY, 500, 599, SUBJECT, 2, 0, {2}, NULL, MQ_OUTCOME_REFUSED},
+    {ANY, 500, 599, EXACT, 3, 4, {0}, NULL, MQ_OUTCOME_REFUSED},
+    {ANY, 500, 599, SUBJECT, 6, 0, {0}, NULL, MQ_OUTCOME_REFUSED},
     /* The text may say more, see explain(). */
-    {RCPT, 550, 551, BARE, 0, 0, {0}, NULL, MQ_VERDICT_UNEXPLAINED},
-    {RCPT, 553, 553, BARE, 0, 0, {0}, NULL, MQ_VERDICT_UNEXPLAINED},
+    {RCPT, 550, 551, BARE, 0, 0, {0}, NULL, MQ_OUTCOME_UNEXPLAINED},
+    {RCPT, 553, 553, BARE, 0, 0, {0}, NULL, MQ_OUTCOME_UNEXPLAINED},
 
-    {.stages = ANY, .low = 500, .high = 504, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
-    {.stages = ANY, .low = 555, .high = 555, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
+    {.stages = ANY, .low = 500, .high = 504, .verdict = MQ_TROUBLE_PROTOCOL},
+    {.stages = ANY, .low = 555, .high = 555, .verdict = MQ_TROUBLE_PROTOCOL},
 
     /* Mailbox full, or the sender is refused: later attempts may succeed. */
-    {ANY, 500, 599, EXACT, 2, 2, {0}, NULL, MQ_VERDICT_TRY_LATER},
-    {MAIL, 500, 599, EXACT, 1, 7, {0}, NULL, MQ_VERDICT_TRY_LATER},
-    {MAIL, 500, 599, EXACT, 1, 8, {0}, NULL, MQ_VERDICT_TRY_LATER},
-    {MAIL, 550, 551, BARE, 0, 0, {0}, NULL, MQ_VERDICT_TRY_LATER},
-    {MAIL, 553, 553, BARE, 0, 0, {0}, NULL, MQ_VERDICT_TRY_LATER},
+    {ANY, 500, 599, EXACT, 2, 2, {0}, NULL, MQ_OUTCOME_DEFERRED},
+    {MAIL, 500, 599, EXACT, 1, 7, {0}, NULL, MQ_OUTCOME_DEFERRED},
+    {MAIL, 500, 599, EXACT, 1, 8, {0}, NULL, MQ_OUTCOME_DEFERRED},
+    {MAIL, 550, 551, BARE, 0, 0, {0}, NULL, MQ_OUTCOME_DEFERRED},
+    {MAIL, 553, 553, BARE, 0, 0, {0}, NULL, MQ_OUTCOME_DEFERRED},
 
-    {.stages = ANY, .low = 500, .high = 599, .verdict = MQ_VERDICT_DENIED},
-    {.stages = ANY, .low = 400, .high = 499, .verdict = MQ_VERDICT_TRY_LATER},
+    {.stages = ANY, .low = 500, .high = 599, .verdict = MQ_OUTCOME_DENIED},
+    {.stages = ANY, .low = 400, .high = 499, .verdict = MQ_OUTCOME_DEFERRED},
     /* A code that servers must not send here: replies and commands are out of step. */
-    {.stages = ANY, .low = 0, .high = 999, .verdict = MQ_VERDICT_PROTOCOL_ERROR},
+    {.stages = ANY, .low = 0, .high = 999, .verdict = MQ_TROUBLE_PROTOCOL},
 };
 
 /* Phrases that servers in use send when this sender has reached a limit. They are searched for in
@@ -226,19 +226,19 @@ static int subject_in_text(const char *words)
 
 /* Decides what a refused RCPT without a usable enhanced code is about. If its words do not tell,
  * the worker compares it with the replies for other recipients. */
-static enum mq_verdict explain(const struct mq_reply *reply, const char *words)
+static enum mq_outcome explain(const struct mq_reply *reply, const char *words)
 {
     int subject = subject_in_text(words);
     if (about_recipient(reply) || subject == 1 || subject == 2) {
-        return MQ_VERDICT_REFUSED;
+        return MQ_OUTCOME_REFUSED;
     }
     if (subject == 7 || says_any(words, about_us)) {
-        return MQ_VERDICT_DENIED;
+        return MQ_OUTCOME_DENIED;
     }
-    return says_any(words, about_them) ? MQ_VERDICT_REFUSED : MQ_VERDICT_UNEXPLAINED;
+    return says_any(words, about_them) ? MQ_OUTCOME_REFUSED : MQ_OUTCOME_UNEXPLAINED;
 }
 
-enum mq_verdict mq_verdict_decide(enum mq_stage stage, const struct mq_reply *reply)
+enum mq_outcome mq_verdict_decide(enum mq_stage stage, const struct mq_reply *reply)
 {
     static const struct mq_reply none;
     char words[MQ_REPLY_TEXT_MAX];
@@ -251,8 +251,8 @@ enum mq_verdict mq_verdict_decide(enum mq_stage stage, const struct mq_reply *re
         const struct row *row = &rows[i];
         if ((row->stages & ON(stage)) != 0 && reply->code >= row->low && reply->code <= row->high &&
             enhanced_matches(row, reply) && (!row->says || row->says(reply, words))) {
-            return row->verdict == MQ_VERDICT_UNEXPLAINED ? explain(reply, words) : row->verdict;
+            return row->verdict == MQ_OUTCOME_UNEXPLAINED ? explain(reply, words) : row->verdict;
         }
     }
-    return MQ_VERDICT_PROTOCOL_ERROR;
+    return MQ_TROUBLE_PROTOCOL;
 }

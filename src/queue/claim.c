@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/consequence.h"
 #include "queue/config/relays.h"
 #include "queue/handle.h"
 #include "queue/job.h"

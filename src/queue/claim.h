@@ -17,7 +17,10 @@ struct mq_queue;
 
 #define MQ_FINAL_TIMEOUT_S 600 /* RFC 5321, 4.5.3.2.6 */
 
-enum { MQ_CLAIM_MAX = 1000 };                                          /* jobs per claim */
+enum { MQ_CLAIM_MAX = 1000 }; /* jobs per claim */
+/* The most that one transaction deletes or recovers. */
+#define MQ_ROWS_A_CYCLE  1000               /* expired, orphaned, recovered, deleted rows */
+#define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* octets of deleted messages, or one message */
 enum { MQ_LEASE_S = 900, MQ_LEASE_MIN_S = 5, MQ_LEASE_MAX_S = 86400 }; /* default, limits */
 
 struct mq_claim_request {

@@ -6,6 +6,7 @@
 
 #include "core/json.h"
 #include "db/db.h"
+#include "mime/encode.h"
 #include "mime/notify.h"
 #include "policy/backoff.h"
 #include "queue/handle.h"
@@ -14,8 +15,6 @@
 #include "queue/sql/descriptor.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
-
-#define MESSAGE_ID_MAX 998 /* the longest line of a message (RFC 5322, section 2.1.1) */
 
 static enum mq_status check_word(const char *field, struct mq_str s, size_t max,
                                  struct mq_error *err)
@@ -63,7 +62,7 @@ enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *e
         MQ_TRY(check_word("reference", job->reference, MQ_REFERENCE_MAX, err));
     }
     MQ_TRY(check_word("type", job->mail_type, MQ_TYPE_MAX, err));
-    MQ_TRY(check_word("messageId", mq_str_of(job->message_id), MESSAGE_ID_MAX, err));
+    MQ_TRY(check_word("messageId", mq_str_of(job->message_id), MQ_LINE_MAX, err));
     MQ_TRY(check_numbers(job, err));
     return mq_envelope_check(job->envelope_from, job->recipients, err);
 }

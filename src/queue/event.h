@@ -7,22 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MQ_EVENT_TYPES(X)                                                            \
-    X(CLAIMED, "claimed")                                                            \
-    X(SENT, "sent")           /* recipients were accepted */                         \
-    X(TRY_LATER, "try_later") /* an attempt failed; next_attempt_at says when */     \
-    X(REFUSED, "refused")     /* recipients were refused for good */                 \
-    X(PARKED, "parked")                                                              \
-    X(UNCERTAIN, "uncertain") /* nobody knows whether the attempt succeeded */       \
-    X(EXPIRED, "expired")                                                            \
-    X(ORPHAN, "orphan") /* its reference is gone: deleted */                         \
-    X(STALE, "stale")   /* a result came after the lease was lost: not written */    \
-    X(RELAY_TROUBLE, "relay_trouble")                                                \
-    X(RELEASED, "released")   /* went back as before the claim */                    \
-    X(RECOVERED, "recovered") /* taken back from a worker that is gone, untouched */ \
-    X(RUN, "run")             /* a worker run ended */
-#define MQ_EVENT_SYMBOL(symbol, name) MQ_EVENT_##symbol,
-enum mq_event_type { MQ_EVENT_TYPES(MQ_EVENT_SYMBOL) MQ_EVENT_TYPE_COUNT };
+#include "policy/event_type.h"
 
 const char *mq_event_type_name(enum mq_event_type type); /* "claimed", "try_later", … */
 

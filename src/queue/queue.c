@@ -33,7 +33,7 @@ bool mq_queue_is_name(const char *name)
 static enum mq_status take_name(const char *field, const char *name, char *out,
                                 struct mq_error *err)
 {
-    if (!name || !mq_queue_is_name(name) || strncmp(name, "sqlite_", 7) == 0) {
+    if (!name || !mq_queue_is_name(name) || mq_text_begins(name, "sqlite_")) {
         return mq_error_set(err, MQ_INVALID, field,
                             "%s must be a name of letters, digits and underscores that does not "
                             "begin with a digit, at most %d of them",
@@ -62,15 +62,13 @@ static enum mq_status take_names(const struct mq_queue_options *options, struct 
 
 static void derive_names(struct mq_names *names)
 {
-    if (strcasecmp(names->table, "mail_queue") == 0) {
-        strcpy(names->body, "mail_body");
-        strcpy(names->spent, "mail_spent");
-        strcpy(names->version_key, mq_config_keys[MQ_KEY_SCHEMA_VERSION].name);
-        return;
-    }
-    snprintf(names->body, sizeof(names->body), "%s_body", names->table);
-    snprintf(names->spent, sizeof(names->spent), "%s_spent", names->table);
-    snprintf(names->version_key, sizeof(names->version_key), "mailSchemaVersion:%s", names->table);
+    bool usual = strcasecmp(names->table, "mail_queue") == 0;
+    const char *begin = usual ? "mail" : names->table;
+    snprintf(names->body, sizeof(names->body), "%s_body", begin);
+    snprintf(names->spent, sizeof(names->spent), "%s_spent", begin);
+    snprintf(names->version_key, sizeof(names->version_key), "%s%s%s",
+             mq_config_keys[MQ_KEY_SCHEMA_VERSION].name, usual ? "" : ":",
+             usual ? "" : names->table);
 }
 
 static enum mq_status prepare(struct mq_queue *queue, const struct mq_queue_options *options,

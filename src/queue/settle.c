@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "policy/consequence.h"
 #include "queue/claim.h"
 #include "queue/handle.h"
 #include "queue/job.h"
@@ -18,9 +19,9 @@
 struct tally {
     int all;
     int count[MQ_OUTCOME_RECIPIENTS];
-    int left;               /* how many stay in the list */
-    const char *refused_by; /* the first refusal's reply; NULL: none */
-    const char *accepted_by;
+    int becomes[MQ_STATE_COUNT + 1];          /* how many have an outcome with this state */
+    int left;                                 /* how many stay in the list */
+    const char *reply[MQ_OUTCOME_RECIPIENTS]; /* the first for this outcome; NULL: none */
 };
 
 /* What the row becomes. Empty texts leave their columns as they are. */
@@ -67,11 +68,10 @@ static struct tally add_up(const struct mq_settlement *s)
     for (size_t i = 0; i < n; i++) {
         enum mq_outcome result = result_of(s, i);
         t.count[result]++;
+        t.becomes[mq_outcomes[result].state]++;
         t.left += mq_outcomes[result].stays;
-        if (result == MQ_OUTCOME_REFUSED && !t.refused_by) {
-            t.refused_by = reply_of(s, i, s->error);
-        } else if (result == MQ_OUTCOME_DELIVERED && !t.accepted_by) {
-            t.accepted_by = reply_of(s, i, NULL);
+        if (!t.reply[result]) {
+            t.reply[result] = reply_of(s, i, result == MQ_OUTCOME_DELIVERED ? NULL : s->error);
         }
     }
     return t;
@@ -203,7 +203,7 @@ static void make_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
         plan_parked(plan, MQ_OUTCOME_UNREADABLE);
     } else if (t->left == 0) {
         plan_parked(plan, MQ_OUTCOME_REFUSED);
-    } else if (t->count[MQ_OUTCOME_DEFERRED] > 0 || t->count[MQ_OUTCOME_UNCERTAIN] > 0) {
+    } else if (t->becomes[MQ_FAILED] > 0) {
         plan_failed(tx, s, t, plan);
     } else {
         plan_back(tx, s, plan);
@@ -214,7 +214,7 @@ static void make_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
     if (t->count[MQ_OUTCOME_REFUSED] > 0 && job->recipients.count) {
         write_refused(s, &plan->refused);
     }
-    write_error(s->error ? s->error : t->refused_by, &plan->error);
+    write_error(s->error ? s->error : t->reply[MQ_OUTCOME_REFUSED], &plan->error);
 }
 
 static enum mq_status write_row(struct mq_tx *tx, struct mq_settlement *s, const struct plan *plan,
@@ -259,25 +259,14 @@ static void tell_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
     bool some = false;
     char *error = plan->error.data;
     int64_t next = plan->to == MQ_FAILED ? plan->next_attempt_at : 0;
-    const struct mq_event events[] = {
-        {.type = MQ_EVENT_SENT,
-         .recipients = t->count[MQ_OUTCOME_DELIVERED],
-         .reply = (char *)t->accepted_by},
-        {.type = MQ_EVENT_REFUSED,
-         .recipients = t->count[MQ_OUTCOME_REFUSED],
-         .reply = (char *)t->refused_by},
-        {.type = MQ_EVENT_UNCERTAIN,
-         .recipients = t->count[MQ_OUTCOME_UNCERTAIN],
-         .reply = error,
-         .next_attempt_at = next},
-        {.type = MQ_EVENT_TRY_LATER,
-         .recipients = parked ? 0 : t->count[MQ_OUTCOME_DEFERRED],
-         .reply = error,
-         .next_attempt_at = next},
-    };
-    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
-        if (events[i].recipients > 0) {
-            tell(tx, s, events[i]);
+    for (size_t i = MQ_OUTCOME_RELEASED + 1; i < MQ_OUTCOME_RECIPIENTS; i++) {
+        const struct mq_outcome_facts *facts = &mq_outcomes[i];
+        if (t->count[i] > 0 && !(parked && facts->event == MQ_EVENT_TRY_LATER)) {
+            tell(tx, s,
+                 (struct mq_event){.type = facts->event,
+                                   .recipients = t->count[i],
+                                   .reply = facts->stays ? error : (char *)t->reply[i],
+                                   .next_attempt_at = facts->stays ? next : 0});
             some = true;
         }
     }
@@ -302,7 +291,7 @@ static enum mq_status delete_row(struct mq_tx *tx, struct mq_settlement *s, stru
 bool mq_settle_deletes(const struct mq_settlement *s)
 {
     struct tally t = add_up(s);
-    bool all_sent = t.left == 0 && t.count[MQ_OUTCOME_REFUSED] == 0 && s->job->refused == NULL;
+    bool all_sent = t.becomes[MQ_STATE_COUNT] == t.all && s->job->refused == NULL;
     return all_sent || is_whole(s, MQ_OUTCOME_ORPHAN);
 }
 
@@ -334,7 +323,7 @@ enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *s, enum mq_
     if (status == MQ_OK && s->row == MQ_ROW_LOST) {
         tell(tx, s, (struct mq_event){.type = MQ_EVENT_STALE, .reply = (char *)s->error});
     } else if (status == MQ_OK) {
-        tell_plan(tx, s, &t, &plan, s->row == MQ_ROW_GONE ? MQ_EVENT_ORPHAN : back);
+        tell_plan(tx, s, &t, &plan, s->row == MQ_ROW_GONE ? mq_outcomes[s->outcome].event : back);
         status = mq_limit_return(tx, s->job->paid, s->handed_over, taken_s(tx, s), err);
     }
     mq_buffer_clear(&plan.error);
@@ -418,7 +407,7 @@ enum mq_status mq_settle_all(struct mq_tx *tx, struct mq_settlement *outcomes, s
         mq_buffer_clear(&group.gone);
     }
     for (size_t i = 0; i < count && status == MQ_OK; i++) {
-        status = mq_settle_one(tx, &outcomes[i], MQ_EVENT_RELEASED, err);
+        status = mq_settle_one(tx, &outcomes[i], mq_outcomes[MQ_OUTCOME_RELEASED].event, err);
     }
     return status;
 }

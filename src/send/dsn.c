@@ -1,4 +1,4 @@
-/* Parses the DSN of a transport. Passwords never get into an error's text. */
+/* For people who set a transport: parses its DSN. Passwords never get into an error's text. */
 #include "send/dsn.h"
 
 #include <arpa/inet.h>

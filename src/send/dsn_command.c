@@ -1,4 +1,5 @@
-/* Splits a command line into words as a shell does, as far as that needs no shell. */
+/* For users of php.ini's sendmail_path, or of ?command=, which are written for a shell: splits the
+ * command into words as a shell does, as far as that needs no shell. */
 #include <string.h>
 
 #include "core/ascii.h"

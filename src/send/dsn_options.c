@@ -1,4 +1,5 @@
-/* The options of a transport's DSN: one table of names, schemes, types and rules. */
+/* For relays that need other times, TLS or names than the usual ones: the options of a transport's
+ * DSN, one table of names, schemes, types and rules. */
 #include <arpa/inet.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ struct option {
     enum type type;
     size_t offset; /* in struct mq_dsn, of the member that the option sets */
     const char *rule;
-    const char *const *words; /* WORD: in the order of the enum; BOOL: false and true alternate */
+    const char *words; /* WORD: in the order of the enum; BOOL: false and true alternate */
     bool (*is_valid)(const char *text); /* TEXT; NULL: any text is valid */
 };
 
@@ -38,20 +39,15 @@ static bool is_ip(const char *text)
 
 static bool is_proxy(const char *text)
 {
-    static const char *const schemes[] = {"http",    "https",  "socks4",
-                                          "socks4a", "socks5", "socks5h"};
     const char *end = strstr(text, "://");
-    for (size_t i = 0; end != NULL && end[3] != '\0' && i < sizeof schemes / sizeof *schemes; i++) {
-        if (mq_str_equal((struct mq_str){text, (size_t)(end - text)}, mq_str_of(schemes[i]))) {
-            return true;
-        }
-    }
-    return false;
+    struct mq_str scheme = {text, end ? (size_t)(end - text) : 0};
+    return mq_str_word(scheme, "http https socks4 socks4a socks5 socks5h", mq_str_equal) >= 0 &&
+           end[3] != '\0';
 }
 
-static const char *const tls_words[] = {"auto", "none", "required", NULL};
-static const char *const pipelining_words[] = {"auto", "0", "1", "dot", NULL};
-static const char *const bool_words[] = {"0", "1", "false", "true", "no", "yes", "off", "on", NULL};
+static const char tls_words[] = "auto none required";
+static const char pipelining_words[] = "auto 0 1 dot";
+static const char bool_words[] = "0 1 false true no yes off on";
 static const char seconds_rule[] = "must be a number of seconds from 0.001 to 86400";
 
 _Static_assert(MQ_TLS_AUTO == 0 && MQ_TLS_NONE == 1 && MQ_TLS_REQUIRED == 2, "as tls_words");
@@ -113,17 +109,14 @@ static int64_t milliseconds(struct mq_str text)
 static bool set_value(struct mq_dsn *dsn, const struct option *option, char **value)
 {
     void *member = (char *)dsn + option->offset;
-    unsigned word = 0;
-    while (option->words != NULL && option->words[word] && strcmp(option->words[word], *value)) {
-        word++;
-    }
+    int word = mq_str_word(mq_str_of(*value), option->words ? option->words : "", mq_str_equal);
     switch (option->type) {
     case WORD:
-        *(unsigned *)member = word;
-        return option->words[word] != NULL;
+        *(unsigned *)member = (unsigned)word;
+        return word >= 0;
     case BOOL:
         *(bool *)member = word & 1;
-        return option->words[word] != NULL;
+        return word >= 0;
     case SECONDS:
         *(int64_t *)member = milliseconds(mq_str_of(*value));
         return *(int64_t *)member > 0;

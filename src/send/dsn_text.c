@@ -1,4 +1,4 @@
-/* Helpers that read a transport's DSN: cutting, decoding, numbers, and its error. */
+/* For dsn.c and its other files: cutting, decoding, numbers, and the error of a DSN. */
 #include "send/dsn_text.h"
 
 #include <stdlib.h>

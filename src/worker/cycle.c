@@ -250,7 +250,7 @@ static size_t collect_outcomes(const struct mq_run *run, struct mq_settlement *o
     size_t n = 0;
     for (struct mq_delivery *f = run->done.head; f && n < MQ_RUN_SETTLE_JOBS; f = f->next) {
         int64_t size = (int64_t)f->job.body_len;
-        if (n > 0 && *bytes + size > MQ_RUN_SETTLE_BYTES) {
+        if (n > 0 && *bytes + size > MQ_DROPPED_BYTES) {
             break;
         }
         *bytes += size;
@@ -331,7 +331,7 @@ void mq_run_cycle(struct mq_run *run)
     mq_run_limit_s(run); /* remembers the time of the claim */
     enum mq_status status = mq_queue_cycle(run->queue, &cycle, &error);
     if (status == MQ_OK) {
-        if (bytes + claim.dropped_bytes > MQ_RUN_SETTLE_BYTES / 4) {
+        if (bytes + claim.dropped_bytes > MQ_DROPPED_BYTES / 4) {
             mq_run_leave_free(run, cycle.begun_ms);
         }
         take_cycle(run, &cycle, before_ms);

@@ -6,10 +6,11 @@
 #include <stddef.h>
 
 #include "queue/recover.h"
+#include "worker/worker.h"
 
 struct mq_intent_record;
 
-#define MQ_DEAD_MAX 64 /* runs recovered at a time, as many as maxWorkers allows at once */
+#define MQ_DEAD_MAX MQ_WORKERS_MAX /* runs recovered at a time */
 
 struct mq_recovery {
     /* Runs that died, whose locks we hold until their leases are recovered. */

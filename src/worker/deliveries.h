@@ -2,6 +2,7 @@
 #ifndef MQ_WORKER_DELIVERIES_H
 #define MQ_WORKER_DELIVERIES_H
 
+#include "policy/consequence.h"
 #include "queue/job.h"
 #include "send/transfer.h"
 #include "worker/worker.h"

@@ -54,14 +54,11 @@ char *mq_log_default_path(const char *neighbour)
  * links, and they may lead to a pipe or a socket, which cannot be opened by name. */
 static int standard_stream(const char *path)
 {
-    static const char *const names[] = {"/dev/stdout", "/dev/stderr",     "/dev/fd/1",
-                                        "/dev/fd/2",   "/proc/self/fd/1", "/proc/self/fd/2"};
-    for (int i = 0; i < 6; i++) {
-        if (strcmp(path, names[i]) == 0) {
-            return i % 2 + 1;
-        }
-    }
-    return -1;
+    int word = mq_str_word(mq_str_of(path),
+                           "/dev/stdout /dev/stderr /dev/fd/1 /dev/fd/2 /proc/self/fd/1 "
+                           "/proc/self/fd/2",
+                           mq_str_equal);
+    return word >= 0 ? word % 2 + 1 : -1;
 }
 
 static enum mq_status open_file(const char *path, int *out, struct mq_error *err)

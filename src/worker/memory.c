@@ -59,7 +59,7 @@ void mq_run_claimed(struct mq_run *run)
     if (++memory->good_claims >= GOOD_CLAIMS) {
         memory->good_claims = 0;
         memory->max_bytes = mq_least(2 * memory->max_bytes, run->options->max_bytes);
-        memory->claim_max = (int)mq_least(2 * memory->claim_max, MQ_RUN_CLAIM_MAX);
+        memory->claim_max = (int)mq_least(2 * memory->claim_max, MQ_CLAIM_MAX);
     }
 }
 

@@ -23,13 +23,10 @@
 #include "worker/trouble.h"
 #include "worker/worker.h"
 
-#define MQ_RUN_SETTLE_JOBS 100  /* a commit is due with this many outcomes … */
-#define MQ_RUN_SETTLE_MS   50   /* … or so long after the first of them */
-#define MQ_RUN_CLAIM_MAX   1000 /* jobs per claim */
-#define MQ_RUN_MANY        3    /* mails failed in a row: the relay may be the cause */
-/* Octets of messages that a transaction deletes at most, unless it deletes only one message. */
-#define MQ_RUN_SETTLE_BYTES (INT64_C(4) << 20)
-#define MQ_RUN_BUCKETS      512
+#define MQ_RUN_SETTLE_JOBS 100 /* a commit is due with this many outcomes … */
+#define MQ_RUN_SETTLE_MS   50  /* … or so long after the first of them */
+#define MQ_RUN_MANY        3   /* mails failed in a row: the relay may be the cause */
+#define MQ_RUN_BUCKETS     512
 
 struct mq_delivery; /* worker/deliveries.h */
 struct mq_intent;

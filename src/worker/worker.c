@@ -249,7 +249,9 @@ static enum mq_status prepare(struct mq_run *run, struct mq_error *err)
     }
     MQ_TRY(mq_queue_prepare(run->queue, err));
     mq_random_hex(run->token, MQ_TOKEN_HEX / 2);
-    run->slots = MQ_RUN_CLAIM_MAX + 2 * ((size_t)options->connections + (size_t)options->batch);
+    _Static_assert(MQ_CLAIM_MAX + 2 * (MQ_CONNECTIONS_MAX + MQ_CLAIM_MAX) <= MQ_INTENT_SLOTS_MAX,
+                   "a run has more deliveries than slots");
+    run->slots = MQ_CLAIM_MAX + 2 * ((size_t)options->connections + (size_t)options->batch);
     return mq_intent_create(options->run_dir, run->token, run->slots, &run->intent, err);
 }
 
@@ -267,7 +269,7 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
         .report = report,
         .slot = {worker->queue, options->run_dir, options->max_workers, -1, -1, mq_process_id()},
         .doubts = {.pauses = -1},
-        .memory = {.max_bytes = options->max_bytes, .claim_max = MQ_RUN_CLAIM_MAX},
+        .memory = {.max_bytes = options->max_bytes, .claim_max = MQ_CLAIM_MAX},
     };
     run->start_ms = mq_run_now_ms(run);
     run->deadline_ms =

@@ -18,13 +18,16 @@ struct mq_job;
 struct mq_queue;
 struct mq_transport;
 
+#define MQ_CONNECTIONS_MAX 1000
+#define MQ_WORKERS_MAX     64 /* runs at once on a queue */
+
 struct mq_worker_options {
-    int connections; /* 1 … 1000 */
-    int batch;       /* jobs per claim, 1 … 1000 */
+    int connections; /* 1 … MQ_CONNECTIONS_MAX */
+    int batch;       /* jobs per claim, 1 … MQ_CLAIM_MAX */
     int64_t lease_s;
     int64_t time_limit_s;  /* no new claims after this long; -1: none */
     int64_t message_limit; /* jobs claimed at most; -1: none */
-    int max_workers;       /* runs at once on this queue, on all machines together */
+    int max_workers;       /* 1 … MQ_WORKERS_MAX, on all machines together */
     int64_t max_bytes;     /* of messages in memory at a time, 1 or more; one alone may be larger */
     int64_t grace_s; /* how long the run waits at its end: after SIGTERM or SIGINT for all mails
                         under way, otherwise for those without a body out */

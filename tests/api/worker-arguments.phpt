@@ -48,6 +48,12 @@ foreach ([
 echo $queue->job($id)->attempts, " attempts\n";
 $dsn = fn(int $final, int $lease) => thrown(fn() => $queue->runWorker("smtp://localhost:1?final_timeout=$final", lease: $lease, log: ''));
 echo $dsn(10, 10) === 'nothing' ? 'taken' : 'refused', ' ', $dsn(10, 11) === 'nothing' ? 'taken' : 'refused', "\n";
+/* The limits that the command line knows are those of runWorker(). */
+foreach (array_diff_key(MailQueue\Internal::limits(), ['recipients' => 0, 'maxBytes' => 0]) as $name => [$least, $most]) {
+    $below = thrown(fn() => $queue->runWorker(...['transport' => 'null://null', $name => $least - 1]));
+    $above = thrown(fn() => $queue->runWorker(...['transport' => 'null://null', $name => $most + 1]));
+    echo "$name ", $below === $above && str_ends_with($below, "between $least and $most") ? 'agree' : "differ: $below, $above", "\n";
+}
 ?>
 --EXPECT--
 no transport: MailQueue\Exception: No transport: give one, such as "smtp://user:password@host:587", or set the ini setting mailqueue.transport; php.ini's sendmail_path cannot be it (transport: sendmail:// has no program: set sendmail_path in php.ini, or write sendmail://default?command=/usr/sbin/sendmail%20-t%20-i)
@@ -81,3 +87,10 @@ dkim: MailQueue\Exception: dkim: "example.org" is not a key; write domain:select
 max bytes: ValueError: MailQueue::runWorker(): Argument #15 ($maxBytes) must be between 1 and 2305843009213693951
 0 attempts
 refused taken
+connections agree
+batch agree
+lease agree
+timeLimit agree
+messageLimit agree
+maxWorkers agree
+grace agree

@@ -23,6 +23,7 @@ foreach (['', 'linear', 'fixed:', 'fixed:1,2,3', 'fixed:x', 'fixed:-1', 'fixed:1
 echo $most([], ['DISPATCH_BACKOFF_BASE_SECONDS' => '10']), $most([], ['DISPATCH_BACKOFF_MAX_SECONDS' => '10', 'DISPATCH_MAX_ATTEMPTS' => '8']);
 echo $most(['--backoff=steps:4'], ['DISPATCH_BACKOFF_BASE' => '10']);
 echo $most([], ['DISPATCH_BACKOFF_BASE_SECONDS' => 'soon']);
+echo $most([], ['DISPATCH_BACKOFF_JITTER' => '1.5']), $most([], ['DISPATCH_BACKOFF_MAX' => '5', 'DISPATCH_BACKOFF_MAX_SECONDS' => '0']);
 [, $text] = cli(['doctor', '--database', $file, '--transport', 'null://null'], ['DISPATCH_BACKOF_BASE_SECONDS' => '10', 'DISPATCH_QUEUE' => 'x', 'DISPATCH_BACKOFF_BASE' => '5']);
 preg_match_all('/.*DISPATCH_.*\n.*/', $text, $lines);
 echo implode("\n", $lines[0]), "\n";
@@ -50,7 +51,9 @@ exponential:1,2,1: 5 attempts
 5 attempts
 8 attempts
 4 attempts
-exit 78: mailqueue: DISPATCH_BACKOFF_BASE_SECONDS must be a whole number, 1 to 31622400, not "soon".
+exit 78: mailqueue: DISPATCH_BACKOFF_BASE_SECONDS must be a number, not "soon".
+exit 78: mailqueue: DISPATCH_BACKOFF_JITTER must be between 0 and 1, not "1.5".
+exit 78: mailqueue: DISPATCH_BACKOFF_MAX_SECONDS must be between 1 and 31622400, not "0".
 look  DISPATCH_BACKOF_BASE_SECONDS in the environment has no effect. Did you mean DISPATCH_BACKOFF_BASE_SECONDS?
       Correct its name, or unset it: mailqueue work --help lists the names.
 look  DISPATCH_QUEUE in the environment has no effect.

@@ -99,7 +99,7 @@ text with NUL: MailQueue\MessageException [text]: text: a NUL at byte 2; remove 
 too many: MailQueue\MessageException [to]: to: 10001 addresses; give at most 10000
 envelopeFrom: MailQueue\MessageException [envelopeFrom]: envelopeFrom: the address "club" has no "@"; write it as name@example.org
 envelopeFrom, a name: MailQueue\MessageException [envelopeFrom]: envelopeFrom: the address "Club <club@example.org>" has a character that is not allowed before the "@"; write a plain name@example.org without quotes, comments or spaces
-recipients, none: MailQueue\MessageException [recipients]: recipients: 0 addresses; give 1 to 10000
+recipients, none: MailQueue\MessageException [recipients]: recipients: it is empty; give at least one address
 recipients, not one: MailQueue\MessageException [recipients[2]]: recipients[2]: the address "x" has no "@"; write it as name@example.org
 recipients, a name: MailQueue\MessageException [recipients[0]]: recipients[0]: the address "Ann <ann@example.net>" has a character that is not allowed before the "@"; write a plain name@example.org without quotes, comments or spaces
 recipients, a number: MailQueue\MessageException [recipients[0]]: recipients[0]: must be a string, int given

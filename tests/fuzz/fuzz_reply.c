@@ -29,12 +29,13 @@ static void require_reply(const struct mq_reply *reply)
     mq_reply_format(reply, shorter, sizeof shorter);
     REQUIRE(mq_utf8_valid(mq_str_of(shorter)));
     for (enum mq_stage stage = MQ_STAGE_CONNECT; stage <= MQ_STAGE_DOT; stage++) {
-        enum mq_verdict verdict = mq_verdict_decide(stage, reply);
-        REQUIRE(verdict <= MQ_VERDICT_PROTOCOL_ERROR);
+        enum mq_outcome verdict = mq_verdict_decide(stage, reply);
+        REQUIRE(verdict < MQ_OUTCOME_RECIPIENTS ||
+                (verdict >= MQ_TROUBLE_CONNECT && verdict <= MQ_TROUBLE_PROTOCOL));
         /* Only a positive reply may end a mail as sent. */
-        REQUIRE(verdict != MQ_VERDICT_ACCEPTED || reply->code < 400);
-        REQUIRE(verdict != MQ_VERDICT_REFUSED || reply->code >= 500);
-        REQUIRE(verdict != MQ_VERDICT_UNEXPLAINED || reply->code >= 550);
+        REQUIRE(verdict != MQ_OUTCOME_DELIVERED || reply->code < 400);
+        REQUIRE(verdict != MQ_OUTCOME_REFUSED || reply->code >= 500);
+        REQUIRE(verdict != MQ_OUTCOME_UNEXPLAINED || reply->code >= 550);
     }
 }
 

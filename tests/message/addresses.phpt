@@ -134,7 +134,7 @@ wrong:
   {"to":{"a":{"address":"ann@example.net"}}} MailQueue\MessageException [to[a]]: to[a]: must be a string, array given
   {"to":[{"address":"ann@example.net","name":7}]} MailQueue\MessageException [to[0][name]]: to[0][name]: must be a string, int given
   {"to":["ann@example.net","ann@… MailQueue\MessageException [to]: to: 10001 addresses; give at most 10000
-  {"cc":"u1@example.net,u2@examp… MailQueue\MessageException [to]: to, cc and bcc: 10001 addresses; give at most 10000
+  {"cc":"u1@example.net,u2@examp… MailQueue\MessageException [to]: to: 10001 addresses in to, cc and bcc; give at most 10000
 wrong addresses:
   {"from":""} from
   {"from":"ann@example.net, bob@example.com"} from

@@ -132,7 +132,7 @@ enqueue()
   "From: a@example.org\nBcc: -f@example.net\n\n" MailQueue\MessageException [Bcc]: Bcc: the address "-f@example.net" begins with "-", which programs take for an option; use another address
   "To: a@example.org\n \n\n" MailQueue\MessageException [envelopeFrom]: envelopeFrom: missing, and the message has no From to take it from; give envelopeFrom: "a@example.org", or "" for none
   10000 recipients
-  MailQueue\MessageException [recipients]: recipients: 10001 addresses in the message's headers; at most 10000
+  MailQueue\MessageException [recipients]: recipients: 10001 addresses in the message's headers; give at most 10000
   1 stored
 $compose
   a text: "office@example.org" → ann@example.net bob@example.com carl@example.net dora@example.net secret@example.com

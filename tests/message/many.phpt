@@ -72,7 +72,7 @@ recipients
   a map: 10000 the same
   entries: 10000 the same
   to, cc and bcc: 10000, longest line 76
-  one too many: MailQueue\MessageException [to]: to, cc and bcc: 10001 addresses; give at most 10000
+  one too many: MailQueue\MessageException [to]: to: 10001 addresses in to, cc and bcc; give at most 10000
 files
   150 mails
   20 attachments

@@ -243,7 +243,7 @@ no address: MailQueue\MessageException [Bcc]: Bcc: the address "nobody" has no "
 an option: MailQueue\MessageException [Bcc]: Bcc: the address "-f@example.net" begins with "-", which programs take for an option; use another address
 no sender: MailQueue\MessageException [From]: From: the address "local" has no "@"; write it as name@example.org
 too deep: MailQueue\MessageException [to]: to: Mail::getTo() must give addresses, as strings or objects with getAddress(), Address given; or give recipients: ["a@example.org"]
-endless: MailQueue\MessageException [to]: to: more than 10000 addresses in the message; send it to fewer at a time
+endless: MailQueue\MessageException [to]: to: 10001 addresses or more; give at most 10000
 the cure for recipients: "me@example.org" → only@example.net
 the cure for the sender: "x@example.org" → ann@example.net bob@example.com carl@example.net hidden@example.net
 not the cure: MailQueue\MessageException [from]: from: Mail::getFrom() must give addresses, as strings or objects with getAddress(), int given; or give envelopeFrom: "a@example.org"

@@ -167,7 +167,7 @@ x1: exit 78 mailqueue: The aliases file %/many, line 18: the aliases that lead h
 x3: x@example.net
 c0: end@example.net
 fits: exit 0 10000
-fits a@example.org: exit 67 mailqueue: recipients: 10001 addresses; give 1 to 10000
+fits a@example.org: exit 67 mailqueue: recipients: 10001 addresses; give at most 10000
 -t: exit 67 mailqueue: with the aliases of this host the mail has more than 10000 recipients; send several
 -- doctor looks at all of them
 look  The aliases file %/none does not exist or cannot be read. MAILQUEUE_ALIASES (ini mailqueue.aliases) names it.

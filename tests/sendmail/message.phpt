@@ -330,7 +330,7 @@ hi
 ## too large: exit 65 mailqueue: message: it is larger than 1048576 bytes; make it smaller or raise mailqueue.max_message_size
 ## a little too large: exit 65 mailqueue: message: it has 1200123 bytes, at most 1048576 are allowed; make it smaller or raise the limit
 ## too many fields: exit 65 mailqueue: message: it has more than 10000 fields of addresses
-## too many recipients: exit 67 mailqueue: recipients: 50000 addresses; give 1 to 10000
+## too many recipients: exit 67 mailqueue: recipients: 50000 addresses; give at most 10000
 -- large
 exit 0, all of it
 mailqueue: message: it is larger than N bytes; make it smaller or raise mailqueue.max_message_size

@@ -1,20 +1,15 @@
 /* The names of verdicts and stages, as tests print them. */
 #include "verdict_names.h"
 
-const char *verdict_name(enum mq_verdict verdict)
+const char *verdict_name(enum mq_outcome verdict)
 {
     static const char *const names[] = {
-        [MQ_VERDICT_ACCEPTED] = "accepted",
-        [MQ_VERDICT_UNCERTAIN] = "uncertain",
-        [MQ_VERDICT_CONNECT_TROUBLE] = "connect trouble",
-        [MQ_VERDICT_SESSION_TROUBLE] = "session trouble",
-        [MQ_VERDICT_RELAY_TROUBLE] = "relay trouble",
-        [MQ_VERDICT_NEXT_TRANSACTION] = "next transaction",
-        [MQ_VERDICT_REFUSED] = "refused",
-        [MQ_VERDICT_UNEXPLAINED] = "unexplained",
-        [MQ_VERDICT_PROTOCOL_ERROR] = "protocol error",
-        [MQ_VERDICT_DENIED] = "denied",
-        [MQ_VERDICT_TRY_LATER] = "try later",
+        [MQ_OUTCOME_DELIVERED] = "accepted",      [MQ_OUTCOME_UNCERTAIN] = "uncertain",
+        [MQ_TROUBLE_CONNECT] = "connect trouble", [MQ_TROUBLE_SESSION] = "session trouble",
+        [MQ_TROUBLE_RELAY] = "relay trouble",     [MQ_OUTCOME_RELEASED] = "next transaction",
+        [MQ_OUTCOME_REFUSED] = "refused",         [MQ_OUTCOME_UNEXPLAINED] = "unexplained",
+        [MQ_TROUBLE_PROTOCOL] = "protocol error", [MQ_OUTCOME_DENIED] = "denied",
+        [MQ_OUTCOME_DEFERRED] = "try later",
     };
     return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : "unknown";
 }

@@ -4,7 +4,7 @@
 
 #include "policy/verdict.h"
 
-const char *verdict_name(enum mq_verdict verdict);
+const char *verdict_name(enum mq_outcome verdict);
 const char *stage_name(enum mq_stage stage);
 
 #endif

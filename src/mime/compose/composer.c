@@ -10,9 +10,9 @@
 #include "mime/mailbox.h"
 #include "mime/text/html.h"
 
-#define MESSAGE_ID_MAX 900
-#define DATE_FIRST_S   INT64_C(-2208988800)  /* the year 1900: RFC 5322, 3.3 */
-#define DATE_LAST_S    INT64_C(253402300799) /* the end of the year 9999 */
+#define MESSAGE_ID   "Message-ID: "
+#define DATE_FIRST_S INT64_C(-2208988800)  /* the year 1900: RFC 5322, 3.3 */
+#define DATE_LAST_S  INT64_C(253402300799) /* the end of the year 9999 */
 
 /* All that a message is made of, after the checks. */
 struct work {
@@ -92,8 +92,8 @@ static enum mq_status check_message_id(const char *message_id, struct mq_error *
 {
     struct mq_str id = mq_str_of(message_id);
     size_t ats = 0;
-    bool good = id.len > 4 && id.len < MESSAGE_ID_MAX && id.data[0] == '<' && id.data[1] != '@' &&
-                id.data[id.len - 2] != '@' && id.data[id.len - 1] == '>';
+    bool good = id.len > 4 && strlen(MESSAGE_ID) + id.len <= MQ_LINE_MAX && id.data[0] == '<' &&
+                id.data[1] != '@' && id.data[id.len - 2] != '@' && id.data[id.len - 1] == '>';
     for (size_t i = 1; good && i + 1 < id.len; i++) {
         char c = id.data[i];
         good = c > 32 && c < 127 && c != '<' && c != '>';
@@ -205,7 +205,7 @@ static enum mq_status make_head(struct work *work, struct mq_error *err)
         mq_buffer_cstr(head, "To: undisclosed-recipients:;\r\n");
     }
     mq_encode_header(head, "Subject", work->subject);
-    mq_buffer_cstr(head, "Message-ID: ");
+    mq_buffer_cstr(head, MESSAGE_ID);
     mq_buffer_cstr(head, fields->message_id);
     mq_buffer_append(head, "\r\n", 2);
     MQ_TRY(mq_own_headers_write(fields, head, err));

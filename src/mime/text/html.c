@@ -1,5 +1,5 @@
-/* Walks the tree that libxml2 makes of HTML and calls the writer. The parser knows which tags can
- * be missing and what broken HTML means. */
+/* For applications that write their mails in HTML only: makes the text part that plain readers and
+ * spam filters want. libxml2 knows which tags can be missing and what broken HTML means. */
 #include "mime/text/html.h"
 
 #ifdef MQ_HAVE_LIBXML2
@@ -40,22 +40,22 @@ static const struct kind {
     unsigned breaks; /* line ends before and after; 2 make an empty line */
     const char *names;
 } kinds[] = {
-    {SKIPPED, 0, " script style svg template title "},
-    {LINE_BREAK, 0, " br "},
-    {RULE, 0, " hr "},
-    {IMAGE, 0, " img "},
-    {LINK, 0, " a "},
+    {SKIPPED, 0, "script style svg template title"},
+    {LINE_BREAK, 0, "br"},
+    {RULE, 0, "hr"},
+    {IMAGE, 0, "img"},
+    {LINK, 0, "a"},
     {BLOCK, 1,
      " address article aside body caption center dd details dialog div dt fieldset figcaption "
      "footer form head header hgroup html legend main nav option search section summary tbody "
      "tfoot thead tr "},
-    {BLOCK, 2, " dl figure h1 h2 h3 h4 h5 h6 p table "},
-    {LIST, 2, " dir menu ul "},
-    {NUMBERED_LIST, 2, " ol "},
-    {ITEM, 1, " li "},
-    {QUOTE, 2, " blockquote "},
-    {PREFORMATTED, 2, " listing pre xmp "},
-    {CELL, 0, " td th "},
+    {BLOCK, 2, "dl figure h1 h2 h3 h4 h5 h6 p table"},
+    {LIST, 2, "dir menu ul"},
+    {NUMBERED_LIST, 2, "ol"},
+    {ITEM, 1, "li"},
+    {QUOTE, 2, "blockquote"},
+    {PREFORMATTED, 2, "listing pre xmp"},
+    {CELL, 0, "td th"},
 };
 
 struct reader {
@@ -70,10 +70,9 @@ struct reader {
 static const struct kind *kind_of(const xmlNode *node)
 {
     static const struct kind other = {BLOCK, 0, ""};
-    char key[16];
-    snprintf(key, sizeof key, " %s ", (const char *)node->name);
+    struct mq_str name = mq_str_of((const char *)node->name);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (strstr(kinds[i].names, key) != NULL) {
+        if (mq_str_word(name, kinds[i].names, mq_str_equal) >= 0) {
             return &kinds[i];
         }
     }

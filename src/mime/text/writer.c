@@ -1,4 +1,4 @@
-/* Collects words into lines: white space is collapsed, long lines wrap between words. */
+/* For html.c: collects words into lines that terminals show well, wrapped between words. */
 #include "mime/text/writer.h"
 
 #include <string.h>

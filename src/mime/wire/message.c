@@ -97,20 +97,10 @@ static struct mq_str take_line(struct work *work, bool *ended)
 
 static enum kind kind_of(struct mq_str name)
 {
-    static const struct {
-        const char *name;
-        enum kind kind;
-    } special[] = {{"Bcc", BLIND},
-                   {"Resent-Bcc", BLIND},
-                   {"Message-ID", MESSAGE_ID},
-                   {"Date", DATE},
-                   {"DKIM-Signature", SIGNATURE}};
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
-        if (mq_str_equal_nocase(name, mq_str_of(special[i].name))) {
-            return special[i].kind;
-        }
-    }
-    return ORDINARY;
+    static const char special[] = "Bcc Resent-Bcc Message-ID Date DKIM-Signature";
+    static const enum kind kinds[] = {BLIND, BLIND, MESSAGE_ID, DATE, SIGNATURE};
+    int word = mq_str_word(name, special, mq_str_equal_nocase);
+    return word < 0 ? ORDINARY : kinds[word];
 }
 
 /* Returns the kinds of the fields that a DKIM-Signature names in its h= (RFC 6376, 3.5), whether

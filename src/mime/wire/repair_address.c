@@ -1,5 +1,6 @@
-/* Rewrites address fields. The reader of mailbox.h decides what is an address. This file splits a
- * field into the same pieces (words, quoted strings, comments, addresses) and writes them again. */
+/* For programs that write names like "Jörg" into From and To without encoding them: rewrites
+ * address fields. The reader of mailbox.h decides what is an address. This file splits a field into
+ * the same pieces (words, quoted strings, comments, addresses) and writes them again. */
 #include <stdlib.h>
 #include <string.h>
 

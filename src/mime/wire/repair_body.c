@@ -1,5 +1,5 @@
-/* Repairs bodies that have long lines, or bytes over 127 where only 7 bits are allowed: walks
- * through the parts and encodes those that need it. */
+/* For programs that write a whole paragraph as one line, and for relays that take 7 bits only:
+ * walks through the parts of a message and encodes those that need it. */
 #include <string.h>
 
 #include "core/ascii.h"
@@ -89,18 +89,12 @@ static void read_type(struct entity *entity, struct mq_str value)
 
 static enum encoding read_encoding(struct mq_str value)
 {
-    static const struct {
-        const char *name;
-        enum encoding encoding;
-    } known[] = {{"", IDENTITY},       {"7bit", IDENTITY}, {"8bit", IDENTITY},
-                 {"binary", IDENTITY}, {"none", IDENTITY}, {"quoted-printable", QUOTED_PRINTABLE},
-                 {"base64", BASE64}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (mq_str_equal_nocase(value, mq_str_of(known[i].name))) {
-            return known[i].encoding;
-        }
+    static const char words[] = "7bit 8bit binary none quoted-printable base64";
+    int word = mq_str_word(value, words, mq_str_equal_nocase);
+    if (word < 0 && value.len > 0) {
+        return UNKNOWN;
     }
-    return UNKNOWN;
+    return word < 4 ? IDENTITY : word == 4 ? QUOTED_PRINTABLE : BASE64;
 }
 
 /* Reads the MIME fields. If there are several of one name, the first counts. */

@@ -1,4 +1,5 @@
-/* Chooses how each header field's bytes over 127 are encoded, by what the field may contain. */
+/* For programs that write headers in UTF-8 or an older charset, such as scripts that call mail():
+ * chooses by a field's name how its bytes over 127 are encoded. */
 #include <string.h>
 
 #include "core/ascii.h"
@@ -12,23 +13,19 @@ enum kind { TEXT, ADDRESSES, LIST, PARAMS, KEPT, ESCAPED };
 /* Returns how a field's bytes over 127 are encoded. KEPT: they stay if the field is UTF-8. */
 static enum kind kind_of(struct mq_str name)
 {
-    static const char *const special[][18] = {
-        [ADDRESSES] = {"From", "Sender", "Reply-To", "To", "Cc", "Resent-From", "Resent-Sender",
-                       "Resent-Reply-To", "Resent-To", "Resent-Cc", "Return-Receipt-To",
-                       "Disposition-Notification-To", "Errors-To", "Mail-Followup-To",
-                       "Mail-Reply-To"},
-        [LIST] = {"Keywords"},
-        [PARAMS] = {"Content-Type", "Content-Disposition"},
-        [KEPT] = {"Message-ID", "Resent-Message-ID", "Content-ID", "References", "In-Reply-To",
-                  "Date", "Resent-Date", "Received", "Return-Path", "MIME-Version",
-                  "Content-Transfer-Encoding", "List-Unsubscribe", "List-Unsubscribe-Post",
-                  "List-Help", "List-Subscribe", "List-Post", "List-Owner", "List-Archive"},
-    };
+    static const char *const special[] = {
+        [ADDRESSES] = "From Sender Reply-To To Cc Resent-From Resent-Sender Resent-Reply-To "
+                      "Resent-To Resent-Cc Return-Receipt-To Disposition-Notification-To Errors-To "
+                      "Mail-Followup-To Mail-Reply-To",
+        [LIST] = "Keywords",
+        [PARAMS] = "Content-Type Content-Disposition",
+        [KEPT] = "Message-ID Resent-Message-ID Content-ID References In-Reply-To Date Resent-Date "
+                 "Received Return-Path MIME-Version Content-Transfer-Encoding List-Unsubscribe "
+                 "List-Unsubscribe-Post List-Help List-Subscribe List-Post List-Owner "
+                 "List-Archive"};
     for (enum kind kind = ADDRESSES; kind <= KEPT; kind++) {
-        for (size_t i = 0; i < sizeof *special / sizeof **special && special[kind][i]; i++) {
-            if (mq_str_equal_nocase(name, mq_str_of(special[kind][i]))) {
-                return kind;
-            }
+        if (mq_str_word(name, special[kind], mq_str_equal_nocase) >= 0) {
+            return kind;
         }
     }
     return TEXT;

@@ -1,4 +1,4 @@
-/* Reads and rewrites Content-Type and Content-Disposition as other programs write them. */
+/* For programs that write names of files unencoded: rewrites Content-Type and -Disposition. */
 #include <string.h>
 
 #include "core/ascii.h"
@@ -123,7 +123,7 @@ static void put_extended(struct mq_repair_line *line, struct mq_str name, struct
 
 /* ---- writing ---- */
 
-static const char *const file_names[] = {"filename", "name"};
+static const char file_names[] = "filename name";
 
 /* Returns as bits which of file_names the parameters have in extended form already. */
 static unsigned find_extended(struct mq_str params)
@@ -131,12 +131,9 @@ static unsigned find_extended(struct mq_str params)
     struct param param;
     unsigned found = 0;
     while (param_next(&params, &param)) {
-        for (size_t i = 0; i < sizeof file_names / sizeof *file_names; i++) {
-            size_t len = strlen(file_names[i]);
-            bool extended = param.name.len > len && param.name.data[len] == '*';
-            struct mq_str begin = {param.name.data, extended ? len : 0};
-            found |= mq_str_equal_nocase(begin, mq_str_of(file_names[i])) ? 1u << i : 0;
-        }
+        struct mq_str begin = {param.name.data, mq_str_find(param.name, '*')};
+        int word = mq_str_word(begin, file_names, mq_str_equal_nocase);
+        found |= word >= 0 && begin.len < param.name.len ? 1u << word : 0;
     }
     return found;
 }
@@ -146,13 +143,12 @@ static unsigned find_extended(struct mq_str params)
 static bool put_fallback(struct mq_repair_line *line, unsigned extended, struct mq_str name,
                          struct mq_str value)
 {
-    for (size_t i = 0; i < sizeof file_names / sizeof *file_names; i++) {
-        if ((extended & 1u << i) != 0 && mq_str_equal_nocase(name, mq_str_of(file_names[i]))) {
-            mq_param_fallback(line->out, &line->column, file_names[i], value);
-            return true;
-        }
+    int word = mq_str_word(name, file_names, mq_str_equal_nocase);
+    if (word < 0 || (extended & 1u << word) == 0) {
+        return false;
     }
-    return false;
+    mq_param_fallback(line->out, &line->column, word == 0 ? "filename" : "name", value);
+    return true;
 }
 
 static void put_param(struct mq_repair_line *line, unsigned extended, const struct param *param)

@@ -342,16 +342,10 @@ static enum mq_status add_from(zend_string **head, const struct command *command
 
 static bool has_addresses(struct mq_str name)
 {
-    static const char *const names[] = {"To", "Cc", "Bcc", "From", "Sender"};
     if (mq_str_begins_nocase(name, "Resent-")) {
         name = mq_str_skip(name, strlen("Resent-"));
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (mq_str_equal_nocase(name, mq_str_of(names[i]))) {
-            return true;
-        }
-    }
-    return false;
+    return mq_str_word(name, "To Cc Bcc From Sender", mq_str_equal_nocase) >= 0;
 }
 
 /* Returns the header section, with this host's domain added to local users. */

@@ -1,6 +1,6 @@
-/* Captures mb_send_mail(): converts the subject and the text with mbstring's public functions, as
- * mb_language() and the internal encoding say. Then the mail is enqueued like that of mail(). We
- * cannot call mbstring's own mb_send_mail(), because it sends at once. */
+/* For applications that send with mb_send_mail(), mostly Japanese ones: converts the subject and
+ * the text with mbstring's public functions, as mb_language() and the internal encoding say. Then
+ * the mail is enqueued like that of mail(). mbstring's own mb_send_mail() would send at once. */
 #include "php/capture/internal.h"
 
 #include <stdio.h>

@@ -16,8 +16,7 @@
 #include "queue/queue.h"
 #include "send/factory.h"
 #include "worker/lock.h"
-
-#define WORKERS_MAX 64
+#include "worker/worker.h"
 
 ZEND_METHOD(MailQueue, config)
 {
@@ -97,7 +96,7 @@ static enum mq_status describe(struct mq_queue *queue, zval *out, struct mq_erro
     read_journal(db, journal);
     MQ_TRY(mq_php_run_dir(queue, &run_dir, err));
     char *log = mq_php_log_path(queue, run_dir);
-    enum mq_status status = mq_slots_held(queue, run_dir, WORKERS_MAX, &workers, err);
+    enum mq_status status = mq_slots_held(queue, run_dir, MQ_WORKERS_MAX, &workers, err);
     if (status == MQ_OK) {
         array_init(out);
         add_assoc_string(out, "sqlite", mq_sqlite_version());
@@ -136,7 +135,7 @@ static void add_config_key(zval *out, const struct mq_config_key *key)
     add_assoc_string(&entry, "default", key->standard);
     add_assoc_string(&entry, "meaning", key->meaning);
     add_assoc_bool(&entry, "internal", key->internal);
-    mq_php_add_text(&entry, "aliasOf", key->alias ? key[-1].name : NULL);
+    mq_php_add_text(&entry, "aliasOf", key->alias ? mq_config_keys[key->alias_of].name : NULL);
     add_assoc_zval(out, key->name, &entry);
 }
 

@@ -1,12 +1,11 @@
 /* MailQueue::__construct() and MailQueue::default(). */
 #include "stubs/mailqueue_methods.h"
 
-#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include "zend_exceptions.h"
 
+#include "core/ascii.h"
 #include "db/server_dsn.h"
 #include "php/class/classes.h"
 #include "php/class/conversion.h"
@@ -56,8 +55,8 @@ const char *mq_php_database_file(const zend_string *database)
     if (mq_php_dsn_is(database) || is_foreign(database)) {
         return NULL;
     }
-    path += strncasecmp(path, "sqlite:", strlen("sqlite:")) == 0 ? strlen("sqlite:") : 0;
-    bool is_file = *path && strcmp(path, ":memory:") != 0 && strncmp(path, "file:", 5) != 0;
+    path += mq_text_begins_nocase(path, "sqlite:") ? strlen("sqlite:") : 0;
+    bool is_file = *path && strcmp(path, ":memory:") != 0 && !mq_text_begins(path, "file:");
     return is_file ? path : NULL;
 }
 
@@ -69,7 +68,7 @@ static const char *fault_of(const char *path, char directory[MAXPATHLEN])
         return "must be the path of an SQLite file, which other processes can open too: an empty "
                "path, \":memory:\" and URIs cannot be used";
     }
-    if (isspace((unsigned char)*path)) {
+    if (mq_is_space(*path)) {
         return "must not begin with white space: remove it, or put ./ before the name of a file "
                "that begins so";
     }

@@ -21,6 +21,7 @@
 #include "php/class/value_objects.h"
 #include "php/guard.h"
 #include "php/ini.h"
+#include "php/message/fields.h"
 #include "php/paths.h"
 #include "php/pdo/driver.h"
 #include "php/worker/hooks.h"
@@ -50,18 +51,20 @@ enum argument {
     ARG_COUNT
 };
 
-/* The arguments that are numbers, by their positions. */
+/* The arguments that are numbers, by their positions; then the limit of recipients. */
 static const struct {
+    const char *name;
     zend_long standard, min, max; /* standard -1: null, no limit */
-} numbers[ARG_COUNT] = {
-    [ARG_CONNECTIONS] = {10, 1, 1000},
-    [ARG_BATCH] = {100, 1, MQ_CLAIM_MAX},
-    [ARG_LEASE] = {MQ_LEASE_S, MQ_LEASE_MIN_S, MQ_LEASE_MAX_S},
-    [ARG_TIME_LIMIT] = {-1, 1, 366 * 86400},
-    [ARG_MESSAGE_LIMIT] = {-1, 1, 1000000000},
-    [ARG_MAX_WORKERS] = {1, 1, 64},
-    [ARG_GRACE] = {30, 0, 3600},
-    [ARG_MAX_BYTES] = {MQ_BODIES_BYTES, 1, ZEND_LONG_MAX / 4},
+} numbers[ARG_COUNT + 1] = {
+    [ARG_CONNECTIONS] = {"connections", 10, 1, MQ_CONNECTIONS_MAX},
+    [ARG_BATCH] = {"batch", 100, 1, MQ_CLAIM_MAX},
+    [ARG_LEASE] = {"lease", MQ_LEASE_S, MQ_LEASE_MIN_S, MQ_LEASE_MAX_S},
+    [ARG_TIME_LIMIT] = {"timeLimit", -1, 1, 366 * 86400},
+    [ARG_MESSAGE_LIMIT] = {"messageLimit", -1, 1, 1000000000},
+    [ARG_MAX_WORKERS] = {"maxWorkers", 1, 1, MQ_WORKERS_MAX},
+    [ARG_GRACE] = {"grace", 30, 0, 3600},
+    [ARG_MAX_BYTES] = {"maxBytes", MQ_BODIES_BYTES, 1, ZEND_LONG_MAX / 4},
+    [ARG_COUNT] = {"recipients", -1, 1, MQ_PHP_RECIPIENTS_MAX},
 };
 
 struct run {
@@ -379,6 +382,21 @@ ZEND_METHOD(MailQueue, runWorker)
     ZEND_PARSE_PARAMETERS_END();
 
     run_worker(ZEND_THIS, &run, return_value);
+}
+
+ZEND_METHOD(MailQueue_Internal, limits)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    array_init(return_value);
+    for (int i = 0; i <= ARG_COUNT; i++) {
+        zval range;
+        if (numbers[i].name) {
+            array_init(&range);
+            add_next_index_long(&range, numbers[i].min);
+            add_next_index_long(&range, numbers[i].max);
+            add_assoc_zval(return_value, numbers[i].name, &range);
+        }
+    }
 }
 
 /* Whether runWorker() would accept the DSN. Opens no connection and creates no directory. */

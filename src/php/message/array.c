@@ -62,10 +62,7 @@ static enum mq_status read_addresses(struct mq_php_path path, const zval *value,
     if (list == NULL && Z_TYPE_P(value) != IS_STRING) {
         return mq_php_wrong_type(path.field, "a string or an array", value, err);
     }
-    if (n > MQ_PHP_RECIPIENTS_MAX) {
-        return mq_error_set(err, MQ_MESSAGE, path.field, "%s: %zu addresses; give at most %d",
-                            path.field, n, MQ_PHP_RECIPIENTS_MAX);
-    }
+    MQ_TRY(mq_php_check_count(path.field, n, "", err));
     out->items = mq_php_fields_alloc(path.fields, n, sizeof *out->items);
     return entry ? read_item(path, value, err)
                  : mq_php_read_one_or_each(path, value, read_item, err);

@@ -14,6 +14,15 @@ enum mq_status mq_php_wrong_type(const char *field, const char *wanted, const zv
                         zend_zval_type_name(value));
 }
 
+enum mq_status mq_php_check_count(const char *field, size_t count, const char *where,
+                                  struct mq_error *err)
+{
+    return count <= MQ_PHP_RECIPIENTS_MAX
+               ? MQ_OK
+               : mq_error_set(err, MQ_MESSAGE, field, "%s: %zu addresses%s; give at most %d", field,
+                              count, where, MQ_PHP_RECIPIENTS_MAX);
+}
+
 bool mq_php_is_text(const zval *value)
 {
     return Z_TYPE_P(value) == IS_STRING ||

@@ -66,6 +66,11 @@ static inline struct mq_str mq_php_view(const zend_string *s)
     return s ? (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)} : (struct mq_str){NULL, 0};
 }
 
+/* MQ_MESSAGE if a mail has more than MQ_PHP_RECIPIENTS_MAX addresses. `where` follows their number
+ * in the error's text. */
+enum mq_status mq_php_check_count(const char *field, size_t count, const char *where,
+                                  struct mq_error *err);
+
 bool mq_php_is_text(const zval *value); /* a string or a Stringable */
 /* Reads a string; the target is a struct mq_str. */
 mq_php_reader mq_php_read_text;

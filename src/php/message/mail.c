@@ -52,12 +52,7 @@ static enum mq_status deduce_recipients(const struct mq_php_message *message,
                             "recipients: missing, and the message names none in To, Cc or Bcc; "
                             "give recipients: [\"a@example.org\"]");
     }
-    if (recipients->count > MQ_PHP_RECIPIENTS_MAX) {
-        return mq_error_set(err, MQ_MESSAGE, "recipients",
-                            "recipients: %zu addresses in the message's headers; at most %d",
-                            recipients->count, MQ_PHP_RECIPIENTS_MAX);
-    }
-    return MQ_OK;
+    return mq_php_check_count("recipients", recipients->count, " in the message's headers", err);
 }
 
 /* Takes what is missing of the envelope from a text or an object. */
@@ -84,11 +79,11 @@ static enum mq_status read_recipients(HashTable *list, struct mq_strings *out, s
 {
     size_t count = zend_hash_num_elements(list), index = 0;
     zval *item;
-    if (count == 0 || count > MQ_PHP_RECIPIENTS_MAX) {
+    if (count == 0) {
         return mq_error_set(err, MQ_MESSAGE, "recipients",
-                            "recipients: %zu addresses; give 1 to %d", count,
-                            MQ_PHP_RECIPIENTS_MAX);
+                            "recipients: it is empty; give at least one address");
     }
+    MQ_TRY(mq_php_check_count("recipients", count, "", err));
     ZEND_HASH_FOREACH_VAL (list, item) {
         char name[32];
         char *address = NULL;
@@ -137,10 +132,8 @@ static enum mq_status compose_fields(struct mq_php_mail *mail, const struct mq_p
     if (status == MQ_IO) { /* an attached file failed; MQ_IO would mean the database */
         status = mq_error_set(err, MQ_MESSAGE, err->field, "%s", err->text);
     }
-    if (status == MQ_OK && envelope.recipients.count > MQ_PHP_RECIPIENTS_MAX) {
-        status =
-            mq_error_set(err, MQ_MESSAGE, "to", "to, cc and bcc: %zu addresses; give at most %d",
-                         envelope.recipients.count, MQ_PHP_RECIPIENTS_MAX);
+    if (status == MQ_OK) {
+        status = mq_php_check_count("to", envelope.recipients.count, " in to, cc and bcc", err);
     }
     if (status == MQ_OK && mail->envelope_from == NULL) {
         mail->envelope_from = envelope.from;

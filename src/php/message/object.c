@@ -123,11 +123,7 @@ static enum mq_status add_address(struct question *asked, const zval *value)
     if (*text == '\0' || strcspn(text, "\r\n") < Z_STRLEN_P(value)) {
         return misfit(asked, value);
     }
-    if (++asked->count > MQ_PHP_RECIPIENTS_MAX) {
-        return mq_error_set(&asked->err, MQ_MESSAGE, asked->field->name,
-                            "%s: more than %d addresses in the message; send it to fewer at a time",
-                            asked->field->name, MQ_PHP_RECIPIENTS_MAX);
-    }
+    MQ_TRY(mq_php_check_count(asked->field->name, ++asked->count, " or more", &asked->err));
     smart_str_append_printf(&asked->lines, "%s: %s\n", line, text);
     return MQ_OK;
 }

@@ -1,4 +1,5 @@
 /* The PDO driver: its table, transactions, close. */
+#include "core/ascii.h"
 #include "php/pdo/call.h"
 
 #include <stdlib.h>
@@ -303,7 +304,7 @@ static enum mq_status run(struct mq_db *db, const struct mq_query *query, struct
 {
     struct mq_pdo *self = mq_pdo_of(db);
     enum mq_status status = mq_pdo_run(db, query, err);
-    bool reads = strncmp(query->sql, "SELECT", strlen("SELECT")) == 0;
+    bool reads = mq_text_begins(query->sql, "SELECT");
     bool again = status != MQ_OK && reads && mq_pdo_resume(self, status, err);
     if (again || (status == MQ_TX_ABORTED && may_repeat(self))) {
         mq_pdo_forget_cause(self);

@@ -1,4 +1,5 @@
 /* Checks a PDO object: which database it has, and whether the queue can live there. */
+#include "core/ascii.h"
 #include "php/pdo/own.h"
 
 #include <stdlib.h>
@@ -59,7 +60,7 @@ static enum mq_status check_version(struct mq_pdo *self, struct mq_error *err)
     bool pgsql = mq_pdo_is_pgsql(self);
     bool maria = !pgsql && strstr(text, "MariaDB") != NULL;
     /* MariaDB before 11 says "5.5.5-10.11.6-MariaDB" over the wire. */
-    const char *shown = maria && strncmp(text, "5.5.5-", 6) == 0 ? text + 6 : text;
+    const char *shown = maria && mq_text_begins(text, "5.5.5-") ? text + 6 : text;
     self->base.returning = pgsql || maria;
     self->ends_idle = pgsql && php_version_compare(shown, "9.6") >= 0;
     if (php_version_compare(shown, pgsql ? "9.5" : maria ? "10.6" : "8.0.4") < 0) {
@@ -104,7 +105,7 @@ enum mq_status mq_pdo_announced(struct mq_pdo *self, int64_t *pid, struct mq_err
 {
     zval value;
     MQ_TRY(mq_pdo_attribute(self, MQ_PDO_ATTR_SERVER_INFO, &value, err));
-    if (Z_TYPE(value) == IS_STRING && strncmp(Z_STRVAL(value), "PID: ", 5) == 0) {
+    if (Z_TYPE(value) == IS_STRING && mq_text_begins(Z_STRVAL(value), "PID: ")) {
         *pid = strtol(Z_STRVAL(value) + 5, NULL, 10);
     }
     mq_pdo_drop(self, &value);

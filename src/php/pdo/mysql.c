@@ -6,18 +6,9 @@
 
 /* ---- opening ---- */
 
-/* Whether a character of the charset can end with the octet of a backslash. A message's octets are
- * not characters of that charset, so quoting them with backslashes would not be safe. */
-static bool splits_quotes(struct mq_str charset)
-{
-    static const char *const names[] = {"big5", "cp932", "gb18030", "gbk", "sjis"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (mq_str_equal_nocase(charset, mq_str_of(names[i]))) {
-            return true;
-        }
-    }
-    return false;
-}
+/* In these charsets, a character can end with the octet of a backslash. A message's octets are not
+ * characters of them, so quoting them with backslashes would not be safe. */
+static const char split_quotes[] = "big5 cp932 gb18030 gbk sjis";
 
 static enum mq_status check_session(struct mq_pdo *self, const struct mq_value *values,
                                     struct mq_error *err)
@@ -28,7 +19,8 @@ static enum mq_status check_session(struct mq_pdo *self, const struct mq_value *
                             "$database: the connection has chosen no database: add dbname= to the "
                             "DSN");
     }
-    if (!mq_str_equal(client, values[2].s) || splits_quotes(client)) {
+    if (!mq_str_equal(client, values[2].s) ||
+        mq_str_word(client, split_quotes, mq_str_equal_nocase) >= 0) {
         return mq_error_set(err, MQ_CONFIG, "database",
                             "$database: the connection's character set is %.*s for statements and "
                             "%.*s for comparisons, which would change stored text: add "

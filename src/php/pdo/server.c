@@ -247,25 +247,6 @@ static enum mq_php_call_end call_constructor(struct connect *connect, zend_objec
 
 /* ---- what went wrong ---- */
 
-/* Whether an error is a refusal: a second try would not help. An error of the server (numbers below
- * 2000 and from 3000 on) is one, unless the server has too many connections, shuts down or blocks
- * the host for a while. An error of the client library is a refusal only if the library cannot do
- * what the server or the DSN demands (character set, TLS, protocol, authentication). */
-static bool is_mysql_refusal(zend_long code)
-{
-    static const zend_long passing[] = {1040, 1053, 1129, 1203, 1226, 4031};
-    static const zend_long client[] = {2019, 2026, 2054, 2059, 2061};
-    bool by_server = (code > 0 && code < 2000) || code >= 3000;
-    const zend_long *codes = by_server ? passing : client;
-    size_t count = by_server ? sizeof passing / sizeof *passing : sizeof client / sizeof *client;
-    for (size_t i = 0; i < count; i++) {
-        if (codes[i] == code) {
-            return !by_server;
-        }
-    }
-    return by_server;
-}
-
 static bool has_one_of(const char *text, const char *const *words)
 {
     while (*words && !strstr(text, *words)) {
@@ -299,7 +280,8 @@ static enum mq_status describe(const struct mq_server_dsn *dsn, zend_object *thr
     zval *code = mq_php_property(thrown, "code");
     struct mq_str message = mq_php_exception_message(thrown);
     zend_long number = Z_TYPE_P(code) == IS_LONG ? Z_LVAL_P(code) : 0;
-    bool refused = dsn->mysql ? is_mysql_refusal(number) : has_one_of(message.data, pgsql_refusals);
+    bool refused =
+        dsn->mysql ? mq_pdo_mysql_refuses(number) : has_one_of(message.data, pgsql_refusals);
     const char *cure = "is the server up, and are host and port right?";
     char text[301] = "";
     if (!dsn->mysql && has_one_of(message.data, pgsql_quotes)) {

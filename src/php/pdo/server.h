@@ -31,5 +31,8 @@ zend_string *mq_php_dsn_hide(zval *argument);
  * then, because its trace would have the password. */
 enum mq_status mq_php_dsn_connect(const char *database, int busy_timeout_ms, zval *pdo,
                                   struct mq_error *err);
+/* sqlstate.c: whether an error of MySQL, its server or its client library, is a refusal: a second
+ * try to connect would not help. */
+bool mq_pdo_mysql_refuses(zend_long code);
 
 #endif

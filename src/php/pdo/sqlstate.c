@@ -1,4 +1,5 @@
-/* Turns the errorInfo of a PDOException into a status with a cure. */
+/* For whoever reads the log, and for the worker, which tries again or ends: turns the errorInfo of
+ * a PDOException into a status with a cure. */
 #include "php/pdo/call.h"
 
 #include <stdio.h>
@@ -6,7 +7,8 @@
 
 #include "zend_exceptions.h"
 
-#include "core/buffer.h"
+#include "core/ascii.h"
+#include "php/pdo/server.h"
 #include "php_mailqueue.h"
 
 /* What a failure is, and what helps. */
@@ -41,6 +43,8 @@ static const struct {
     {{MQ_BUSY, "somebody ended the statement: try again"}, {NULL, NULL, "1317"}},
     {{MQ_BUSY, "too many connections: try again, or raise max_connections"},
      {NULL, "53300", "1040"}},
+    {{MQ_BUSY, "try again later, or raise the server's limit for this user or host"},
+     {NULL, NULL, "1129 1203 1226"}},
     {{MQ_BUSY, "raise max_prepared_stmt_count, or set PDO::ATTR_EMULATE_PREPARES"},
      {NULL, NULL, "1461"}},
     {{MQ_BUSY,
@@ -57,6 +61,9 @@ static const struct {
     {{MQ_DATABASE, "raise the server's max_allowed_packet, then connect again"},
      {NULL, NULL, "1153"}},
     {{MQ_CONFIG, "choose a database: dbname= in the DSN"}, {NULL, NULL, "1046"}},
+    {{MQ_CONFIG, "the client library cannot do what the server or the DSN demands (character set, "
+                 "TLS, protocol, authentication)"},
+     {NULL, NULL, "2019 2026 2054 2059 2061"}},
     {{MQ_CONFIG, "set the server's binlog_format to ROW or MIXED"}, {NULL, NULL, "1665"}},
     {{MQ_SCHEMA, "the table is not as the queue made it: make the column wider"},
      {NULL, NULL, "1264 1406"}},
@@ -77,25 +84,16 @@ static const struct {
     {{MQ_CANTOPEN, "check the path and the rights of the directory"}, {"14"}},
 };
 
-/* Whether `code` is one of the words or, with `begins`, begins with one. */
-static bool is_among(const char *words, const char *code, bool begins)
-{
-    while (*words) {
-        size_t len = strcspn(words, " ");
-        if (strncmp(words, code, len) == 0 && (begins || code[len] == '\0')) {
-            return true;
-        }
-        words += len + strspn(words + len, " ");
-    }
-    return false;
-}
-
 static struct meaning look_up(enum mq_dialect dialect, const char *code)
 {
     for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
         const char *codes = meanings[i].codes[dialect];
-        if (codes && is_among(codes, code, dialect == MQ_PGSQL)) {
-            return meanings[i].is;
+        struct mq_str begin = mq_str_of(code);
+        while (codes && begin.len > 0) {
+            if (mq_str_word(begin, codes, mq_str_equal) >= 0) {
+                return meanings[i].is;
+            }
+            begin.len = dialect == MQ_PGSQL ? begin.len - 1 : 0;
         }
     }
     return (struct meaning){MQ_DATABASE, NULL};
@@ -106,6 +104,13 @@ static struct meaning look_up_number(enum mq_dialect dialect, zend_long code)
     char text[24];
     snprintf(text, sizeof(text), ZEND_LONG_FMT, code);
     return look_up(dialect, text);
+}
+
+bool mq_pdo_mysql_refuses(zend_long code)
+{
+    bool by_server = (code > 0 && code < 2000) || code >= 3000;
+    enum mq_status status = look_up_number(MQ_MYSQL, code).status;
+    return by_server ? status != MQ_BUSY && status != MQ_IO : status == MQ_CONFIG;
 }
 
 /* An element of the exception's errorInfo: 0 is the SQLSTATE, 1 the driver's own code. */
@@ -202,7 +207,7 @@ enum mq_status mq_pdo_failed(struct mq_pdo *self, zend_object *thrown, struct mq
     struct mq_str message = mq_php_exception_message(thrown);
     bool pgsql = mq_pdo_is_pgsql(self);
     struct meaning is = meaning_of(self, thrown);
-    if (self->own.dsn && is.cure && strncmp(is.cure, IS_LOST, strlen(IS_LOST)) == 0) {
+    if (self->own.dsn && is.cure && mq_text_begins(is.cure, IS_LOST)) {
         is.cure =
             IS_LOST "; the next use opens it again; what was being committed may be stored or "
                     "not";

@@ -11,36 +11,27 @@
 #include "policy/bucket.h"
 #include "queue/enqueue.h"
 
-#define NUMBER_MAX    1000000000
-#define SECONDS_MAX   253402300799LL /* the last second of the year 9999 */
-#define DIGITS(macro) TEXT_OF(macro)
-#define TEXT_OF(text) #text
-#define EVERY_BUT     "every type but "
+#define NUMBER_MAX  1000000000
+#define SECONDS_MAX 253402300799LL /* the last second of the year 9999 */
+#define EVERY_BUT   "every type but "
 
 static bool parse_bool(struct mq_str text, int64_t *value)
 {
-    static const char *const words[] = {"0", "1", "false", "true", "no", "yes", "off", "on"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (mq_str_equal_nocase(text, mq_str_of(words[i]))) {
-            *value = i % 2;
-            return true;
-        }
-    }
-    return false;
+    int word = mq_str_word(text, "0 1 false true no yes off on", mq_str_equal_nocase);
+    *value = word & 1;
+    return word >= 0;
 }
 
 bool mq_config_parse_int(struct mq_str text, int64_t *value)
 {
     int64_t sum = 0;
+    size_t i = 0;
     text = mq_str_trim(text);
-    if (text.len == 0 || text.len > 18) {
-        return false;
-    }
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9') {
-            return false;
-        }
+    for (; i < text.len && i < 18 && mq_is_digit(text.data[i]); i++) {
         sum = sum * 10 + (text.data[i] - '0');
+    }
+    if (i == 0 || i < text.len) {
+        return false;
     }
     *value = sum;
     return true;
@@ -48,8 +39,8 @@ bool mq_config_parse_int(struct mq_str text, int64_t *value)
 
 static bool parse_mode(struct mq_str text, int64_t *value)
 {
-    *value = mq_str_equal(text, MQ_STR("strict")) ? MQ_RATE_STRICT : MQ_RATE_AVERAGE;
-    return *value == MQ_RATE_STRICT || mq_str_equal(text, MQ_STR("average"));
+    *value = mq_str_word(text, "average strict", mq_str_equal); /* as enum mq_rate_mode */
+    return *value >= 0;
 }
 
 /* Parses an offset into seconds east of UTC: nothing, Z, +HH:MM, +HHMM or +HH. */
@@ -149,14 +140,14 @@ static bool parse_object(struct mq_str text, int64_t *value)
 bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int64_t *value)
 {
     int64_t parsed = 0;
-    if (!kind->parse(text, &parsed) || parsed < kind->min || parsed > kind->max) {
+    if ((kind->parse && !kind->parse(text, &parsed)) || parsed < kind->min || parsed > kind->max) {
         return false;
     }
     *value = parsed;
     return true;
 }
 
-#define NUMBERS    " … " DIGITS(NUMBER_MAX)
+#define NUMBERS    " … " MQ_DIGITS(NUMBER_MAX)
 #define AMOUNT_MAX ((int64_t)NUMBER_MAX * MQ_BUCKET_UNITS)
 
 static const struct mq_config_kind yes_no = {"bool", "0 | 1", parse_bool, 0, 1};
@@ -174,6 +165,7 @@ static const struct mq_config_kind types = {"text", "types, separated by commas"
                                             0};
 static const struct mq_config_kind object = {"object", "JSON object of strings", parse_object, 0,
                                              0};
+static const struct mq_config_kind record = {"object", "JSON object", NULL, 0, 0};
 
 const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_ENABLED] = {"mailQueueEnabled", &yes_no, "1",
@@ -184,7 +176,8 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                              "limit.",
                              .in_claims = true},
     [MQ_KEY_BURST] = {"mailBurst", &positive, "max(min(N, 5), ceil(N / 60))",
-                      "Recipients that may be sent at once after a quiet time.", .in_claims = true},
+                      "Recipients that may be sent at once after a quiet time.", .computed = true,
+                      .in_claims = true},
     [MQ_KEY_RATE_MODE] = {"mailRateMode", &mode, "average",
                           "average: a token bucket; strict: no rolling hour on the relay's clock "
                           "exceeds the limit.",
@@ -195,7 +188,8 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                             .in_claims = true},
     [MQ_KEY_REDIRECT_ALIAS] = {"mailRedirectToSchumbi", &yes_no, "0",
                                "If mailRedirectTo is unset, 1 means @schumbi.de.",
-                               .in_claims = true, .alias = "@schumbi.de"},
+                               .in_claims = true, .alias = "@schumbi.de",
+                               .alias_of = MQ_KEY_REDIRECT_TO},
     [MQ_KEY_REDIRECT_TYPES] =
         {"mailRedirectTypes", &types, EVERY_BUT "organizer",
          "The mail types that the test mode redirects, or \"every type but\" a list of them.",
@@ -205,9 +199,9 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_LIVE_UNTIL] = {"mailLiveUntil", &moment, "",
                            "From this time on the test mode is on again.", .in_claims = true},
     [MQ_KEY_TOKENS] = {"mailTokens", &amount, "full", "Tokens in the bucket at mailLastRefill.",
-                       .internal = true, .in_claims = true},
+                       .computed = true, .internal = true, .in_claims = true},
     [MQ_KEY_LAST_REFILL] = {"mailLastRefill", &moment, "now", "When the bucket was last filled up.",
-                            .internal = true, .in_claims = true},
+                            .computed = true, .internal = true, .in_claims = true},
     [MQ_KEY_RELAY_PAUSE] = {"mailRelayPause", &object, "",
                             "Relays in trouble: until when, how often, why.", .internal = true,
                             .in_claims = true},
@@ -227,6 +221,9 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                            .internal = true, .in_claims = true},
     [MQ_KEY_SCHEMA_VERSION] = {"mailSchemaVersion", &version, "",
                                "The version of the queue's tables.", .internal = true},
+    [MQ_KEY_ADOPTED] = {"mailQueueAdopted", &record, "",
+                        "What `mailqueue adopt` did, for `mailqueue adopt --undo`.",
+                        .internal = true},
 };
 
 const struct mq_config_key *mq_config_key(const char *name)

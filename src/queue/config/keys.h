@@ -12,25 +12,13 @@
 struct mq_config_kind {
     const char *type;  /* "bool", "int", "enum", "text", "time", "number", "object" */
     const char *range; /* "0 … 1000000000", "average | strict", … */
-    /* Whether `text` is such a value. *value is its number, or stays 0 if it is a text. */
+    /* Whether `text` is such a value. *value is its number, or stays 0 if it is a text. NULL: any
+     * text is. */
     bool (*parse)(struct mq_str text, int64_t *value);
     int64_t min, max;
 };
 /* Parses a value without white space around it, and checks its range. */
 bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int64_t *value);
-
-/* A row of the table in keys.c, the only list of keys: the statements, the checks, configKeys(),
- * `mailqueue config` and the documentation's test use it. */
-struct mq_config_key {
-    const char *name;
-    const struct mq_config_kind *kind;
-    const char *standard; /* default, as shown to people */
-    const char *meaning;  /* one sentence */
-    bool internal;        /* the queue's own state, not a setting */
-    bool in_claims;       /* each claim reads it */
-    const char *alias;    /* the value of the key before this one, if that key is unset and this
-                             one is true; NULL: no alias */
-};
 
 /* Indexes of the rows in the table. */
 enum mq_config_id {
@@ -51,7 +39,23 @@ enum mq_config_id {
     MQ_KEY_MOVED_TO,
     MQ_KEY_MOVED_FROM,
     MQ_KEY_SCHEMA_VERSION,
+    MQ_KEY_ADOPTED,
     MQ_KEY_COUNT
+};
+
+/* A row of the table in keys.c, the only list of keys: the statements, the checks, configKeys(),
+ * `mailqueue config` and the documentation's test use it. */
+struct mq_config_key {
+    const char *name;
+    const struct mq_config_kind *kind;
+    const char *standard; /* what an unset key means; "": nothing */
+    const char *meaning;  /* one sentence */
+    bool computed;        /* `standard` only tells people how it is computed */
+    bool internal;        /* the queue's own state, not a setting */
+    bool in_claims;       /* each claim reads it */
+    const char *alias;    /* the value of the key alias_of, if that key is unset and this one is
+                             true; NULL: no alias */
+    enum mq_config_id alias_of;
 };
 extern const struct mq_config_key mq_config_keys[MQ_KEY_COUNT];
 

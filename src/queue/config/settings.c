@@ -13,8 +13,8 @@
 
 /* A value as it was read. */
 struct raw {
-    char *text; /* NULL: unset */
-    int64_t value;
+    char *text;    /* NULL: unset */
+    int64_t value; /* of an unset key its default, or 0 if that is computed or nothing */
 };
 
 /* Stores and parses the value of one key. An empty value counts as unset, because a form with an
@@ -49,6 +49,12 @@ static enum mq_status take(struct raw *raw, struct mq_str name, struct mq_str te
 
 static enum mq_status read_raw(struct mq_queue *queue, struct raw *raw, struct mq_error *err)
 {
+    for (int i = 0; i < MQ_KEY_COUNT; i++) {
+        const struct mq_config_key *key = &mq_config_keys[i];
+        if (key->standard[0] && !key->computed) {
+            mq_config_parse(key->kind, mq_str_of(key->standard), &raw[i].value);
+        }
+    }
     enum mq_status status = mq_sql_query(queue, MQ_SQL_CONFIG_ALL, MQ_NO_ARGS, err);
     while (mq_sql_next(queue, &status, err)) {
         status = take(raw, mq_sql_column_str(queue, 0), mq_sql_column_str(queue, 1), err);
@@ -56,24 +62,24 @@ static enum mq_status read_raw(struct mq_queue *queue, struct raw *raw, struct m
     return status;
 }
 
-static int64_t value_of(const struct raw *raw, int64_t unset)
+static int64_t value_or(const struct raw *raw, int64_t computed)
 {
-    return raw->text ? raw->value : unset;
+    return raw->text ? raw->value : computed;
 }
 
 static void read_bucket(const struct raw *raw, int64_t now_s, struct mq_bucket *bucket)
 {
-    bucket->limit = value_of(&raw[MQ_KEY_MAX_PER_HOUR], 0);
-    bucket->cap = value_of(&raw[MQ_KEY_BURST], mq_bucket_default_cap(bucket->limit));
-    bucket->units = value_of(&raw[MQ_KEY_TOKENS], bucket->cap * MQ_BUCKET_UNITS);
-    bucket->last_refill_s = value_of(&raw[MQ_KEY_LAST_REFILL], now_s);
+    bucket->limit = raw[MQ_KEY_MAX_PER_HOUR].value;
+    bucket->cap = value_or(&raw[MQ_KEY_BURST], mq_bucket_default_cap(bucket->limit));
+    bucket->units = value_or(&raw[MQ_KEY_TOKENS], bucket->cap * MQ_BUCKET_UNITS);
+    bucket->last_refill_s = value_or(&raw[MQ_KEY_LAST_REFILL], now_s);
 }
 
 static bool live(const struct raw *raw, int64_t now_s)
 {
     return (raw[MQ_KEY_LIVE_FROM].text || raw[MQ_KEY_LIVE_UNTIL].text) &&
-           value_of(&raw[MQ_KEY_LIVE_FROM], INT64_MIN) <= now_s &&
-           now_s < value_of(&raw[MQ_KEY_LIVE_UNTIL], INT64_MAX);
+           value_or(&raw[MQ_KEY_LIVE_FROM], INT64_MIN) <= now_s &&
+           now_s < value_or(&raw[MQ_KEY_LIVE_UNTIL], INT64_MAX);
 }
 
 static bool read_redirect(const struct raw *raw, int64_t now_s, struct mq_settings *out)
@@ -144,7 +150,7 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
         status = mq_error_nomem(err);
     }
     if (status == MQ_OK) {
-        settings.enabled = value_of(&raw[MQ_KEY_ENABLED], true) &&
+        settings.enabled = raw[MQ_KEY_ENABLED].value &&
                            !move_blocks(raw[MQ_KEY_MOVED_TO].text, MQ_MOVED_TO, table) &&
                            !move_blocks(raw[MQ_KEY_MOVED_FROM].text, MQ_MOVED_FROM, table);
         settings.rate_mode = (enum mq_rate_mode)raw[MQ_KEY_RATE_MODE].value;

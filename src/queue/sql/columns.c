@@ -6,6 +6,7 @@
 
 #include "core/json.h"
 #include "mime/address.h"
+#include "queue/claim.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/sql/descriptor.h"
@@ -77,6 +78,11 @@ static bool read_columns(struct mq_queue *queue, struct mq_job *job)
         ok = read_column(queue, job, i);
     }
     return ok;
+}
+
+bool mq_dropped_enough(const struct mq_dropped *sum)
+{
+    return sum->rows >= MQ_ROWS_A_CYCLE || sum->bytes >= MQ_DROPPED_BYTES;
 }
 
 enum mq_status mq_envelope_check(const char *from, const struct mq_strings *recipients,

@@ -14,10 +14,6 @@ struct mq_job_list;
 struct mq_queue;
 struct mq_strings;
 
-/* The most that one transaction deletes or recovers. */
-#define MQ_ROWS_A_CYCLE  1000               /* expired, orphaned, recovered, deleted rows */
-#define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* octets of deleted messages, or one message */
-
 /* Appends all rows of a query (all columns, in the order of MQ_COLUMNS). Rows are not changed while
  * the query runs, because only one result can be open at a time. */
 enum mq_status mq_jobs_read(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
@@ -46,10 +42,7 @@ struct mq_dropped {
     int64_t rows;
     int64_t bytes; /* octets of their messages */
 };
-static inline bool mq_dropped_enough(const struct mq_dropped *sum)
-{
-    return sum->rows >= MQ_ROWS_A_CYCLE || sum->bytes >= MQ_DROPPED_BYTES;
-}
+bool mq_dropped_enough(const struct mq_dropped *sum);
 /* Deletes a job that nobody is sending, with its body. Counts it in *sum, if `sum` is not NULL. */
 enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, struct mq_dropped *sum,
                            struct mq_error *err);

@@ -3,6 +3,7 @@
  * Texts are stored as bytes. So they are read as they were written, whatever character set a
  * connection has, and "a", "A" and "a " are three references. */
 #include "policy/states.h"
+#include "queue/enqueue.h"
 #include "queue/sql/dialect.h"
 #include "queue/sql/schema.h"
 
@@ -92,7 +93,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
      * checks the value first, without a lock (if the transaction is ours, at READ COMMITTED). */
     [MQ_SQL_LOCK_BUCKET] =
         "SELECT 1 FROM {c} WHERE `key` = (SELECT `key` FROM {c} AS set_to WHERE "
-        "set_to.`key` = 'mailMaxPerHour' AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) "
+        "set_to.`key` = ?1 AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) "
         "FOR UPDATE",
 
     /* Several servers on one host can differ in nothing but their directories. */
@@ -130,8 +131,8 @@ const struct mq_sql_dialect mq_mysql_dialect = {
             ['n'] = "BIGINT",
             ['x'] = "LONGBLOB",
             ['z'] = "LONGBLOB",
-            ['v'] = "VARBINARY(190)",
-            ['h'] = "VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin",
+            ['v'] = "VARBINARY(" MQ_DIGITS(MQ_REFERENCE_MAX) ")",
+            ['h'] = "VARCHAR(" MQ_DIGITS(MQ_TOKEN_HEX) ") CHARACTER SET ascii COLLATE ascii_bin",
             ['l'] = "claimable = 0",
             ['a'] = TABLE,
             ['e'] = TABLE,

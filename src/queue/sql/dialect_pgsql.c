@@ -18,9 +18,6 @@
 #define IN_LIST   "{t}.id = ANY(ARRAY(SELECT id FROM list)) AND {t}.id = list.id"
 #define IDS(rows) "ANY(ARRAY(SELECT id FROM (" LIST(rows) ") AS list))"
 
-#define TEXT_OF(number)  #number
-#define DIGITS_OF(macro) TEXT_OF(macro)
-
 /* PostgreSQL gives a parameter the type of the operand beside it. So a number beside a smaller
  * type, and text beside a number, must be cast. */
 static const char *const overrides[MQ_SQL_COUNT] = {
@@ -38,7 +35,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* One lock for all queues of a database: the number is "mailqueu" in ASCII. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT pg_advisory_xact_lock(7881696737355982197)",
     /* Locks a row that exists whenever there is a limit. */
-    [MQ_SQL_LOCK_BUCKET] = "SELECT 1 FROM {c} WHERE key = 'mailMaxPerHour' "
+    [MQ_SQL_LOCK_BUCKET] = "SELECT 1 FROM {c} WHERE key = ?1 "
                            "AND CAST(value AS TEXT) ~ '[1-9]' FOR UPDATE",
     /* If another process inserted first, this inserts nothing, and the caller updates. */
     [MQ_SQL_CONFIG_INSERT] = "INSERT INTO {c}(key, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -51,7 +48,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_CLAIM_DUE] =
         "SELECT * FROM (SELECT " MQ_COLS " FROM {t} WHERE " MQ_CLAIMABLE_SQL
         " AND priority = ?1 AND next_attempt_at <= ?2 ORDER BY next_attempt_at, id "
-        "LIMIT " DIGITS_OF(MQ_CLAIM_CHUNK) " FOR UPDATE SKIP LOCKED) AS due LIMIT ?3",
+        "LIMIT " MQ_DIGITS(MQ_CLAIM_CHUNK) " FOR UPDATE SKIP LOCKED) AS due LIMIT ?3",
     /* Plans that were made for an almost empty table read all of it. They would be used until the
      * table is analyzed, which can take minutes. */
     [MQ_SQL_CLAIM_REPLAN] = "DISCARD PLANS",

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/ascii.h"
 #include "db/db.h"
 #include "queue/config/keys.h"
 #include "queue/config/settings.h"
@@ -44,10 +45,10 @@ const char *mq_queue_column(const struct mq_queue *queue, size_t i)
 const char *mq_queue_column_type(size_t i)
 {
     const char *type = mq_columns[i].type;
-    if (strncmp(type, "INTEGER", strlen("INTEGER")) == 0) {
+    if (mq_text_begins(type, "INTEGER")) {
         return "integer";
     }
-    bool is_wide = strncmp(type, "{n}", 3) == 0 || strncmp(type, "{i}", 3) == 0;
+    bool is_wide = mq_text_begins(type, "{n}") || mq_text_begins(type, "{i}");
     return is_wide ? "bigint" : "text";
 }
 

@@ -138,6 +138,7 @@ static const char *const common[MQ_SQL_COUNT] = {
 };
 
 _Static_assert(MQ_SQL_COUNT <= MQ_DB_SLOTS, "more statements than slots");
+_Static_assert(MQ_BODIES_MAX == 18 - 3 + 1, "MQ_SQL_BODIES takes the ids as ?3 to ?18");
 
 static const char *template_of(const struct mq_queue *queue, enum mq_sql slot)
 {

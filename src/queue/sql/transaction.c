@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "db/db.h"
+#include "queue/config/keys.h"
 #include "queue/event.h"
 #include "queue/handle.h"
 #include "queue/job.h"
@@ -55,7 +56,8 @@ static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_erro
     if (!mq_sql_has(tx->queue, MQ_SQL_LOCK_BUCKET)) {
         return MQ_OK;
     }
-    MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_LOCK_BUCKET, MQ_NO_ARGS, &found, err));
+    struct mq_args key = MQ_ARGS(mq_cstr(mq_config_keys[MQ_KEY_MAX_PER_HOUR].name));
+    MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_LOCK_BUCKET, key, &found, err));
     *locked = found != 0;
     /* While this transaction waited for the lock, another may have refilled the bucket up to a
      * later time. If this one kept its old time, the bucket would be refilled twice. */

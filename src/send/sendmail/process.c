@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/ascii.h"
+
 /* A program that never stops printing must not keep us reading. */
 #define READS_AT_ONCE 64
 
@@ -38,7 +40,7 @@ static bool is_secret(const char *variable)
     static const char *const begins[] = {"MAILQUEUE_TRANSPORT=", "MAILQUEUE_DATABASE",
                                          "PGPASSWORD=", "MYSQL_PWD="};
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-        if (strncmp(variable, begins[i], strlen(begins[i])) == 0) {
+        if (mq_text_begins(variable, begins[i])) {
             return true;
         }
     }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/states.h"
 #include "send/dsn.h"
 #include "send/smtp/internal.h"
 #include "send/transport.h"
@@ -57,6 +58,9 @@ void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state
     session->state = state;
     mq_smtp_restart_timer(session);
 }
+
+_Static_assert(MQ_SMTP_EXPECTED_MAX >= 2 * (MQ_RECIPIENTS_MAX + 4),
+               "RSET, MAIL, RCPT, DATA and the dot of two mails do not fit");
 
 void mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
                     size_t target)

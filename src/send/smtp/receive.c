@@ -19,9 +19,9 @@ static bool lost_step(const struct mq_reply *reply)
     return mq_reply_says(words, "synchroni") || mq_reply_says(words, "pipelining");
 }
 
-static enum mq_verdict decide(enum mq_stage stage, const struct mq_reply *reply)
+static enum mq_outcome decide(enum mq_stage stage, const struct mq_reply *reply)
 {
-    return lost_step(reply) ? MQ_VERDICT_PROTOCOL_ERROR : mq_verdict_decide(stage, reply);
+    return lost_step(reply) ? MQ_TROUBLE_PROTOCOL : mq_verdict_decide(stage, reply);
 }
 
 static void note_time(struct mq_smtp_session *session, struct mq_transfer *transfer,
@@ -114,16 +114,16 @@ static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *t
 
 /* Handles the verdicts that end the session after any command; returns false for all others. */
 static bool ends_session(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
-                         enum mq_verdict verdict, const struct mq_reply *reply)
+                         enum mq_outcome verdict, const struct mq_reply *reply)
 {
     switch (verdict) {
-    case MQ_VERDICT_SESSION_TROUBLE:
+    case MQ_TROUBLE_SESSION:
         session_trouble(session, tx, reply);
         return true;
-    case MQ_VERDICT_RELAY_TROUBLE:
+    case MQ_TROUBLE_RELAY:
         relay_trouble(session, tx, reply);
         return true;
-    case MQ_VERDICT_PROTOCOL_ERROR:
+    case MQ_TROUBLE_PROTOCOL:
         protocol_error(session, tx, reply);
         return true;
     default:
@@ -165,15 +165,15 @@ static void on_rset(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 static void on_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     const struct mq_reply *reply)
 {
-    enum mq_verdict verdict = decide(MQ_STAGE_MAIL, reply);
-    if (verdict == MQ_VERDICT_ACCEPTED) {
+    enum mq_outcome verdict = decide(MQ_STAGE_MAIL, reply);
+    if (verdict == MQ_OUTCOME_DELIVERED) {
         session->open_transaction = true;
         if (tx->trial) {
             mq_smtp_learn(session->owner, MQ_SMTP_FOLLOW_DOT);
         }
     } else if (!ends_session(session, tx, verdict, reply)) {
         note_time(session, tx->transfer, reply);
-        mq_smtp_mark(tx->transfer, false, (enum mq_outcome)verdict, reply);
+        mq_smtp_mark(tx->transfer, false, verdict, reply);
         tx->mail_refused = true;
         tx->next = MQ_SMTP_NONE;
     }
@@ -183,14 +183,14 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
                     const struct mq_reply *reply)
 {
     struct mq_target *target = &tx->transfer->targets[i];
-    enum mq_verdict verdict = decide(MQ_STAGE_RCPT, reply);
+    enum mq_outcome verdict = decide(MQ_STAGE_RCPT, reply);
     if (tx->mail_refused) {
         return;
     }
-    if (verdict == MQ_VERDICT_PROTOCOL_ERROR && tx->plain) {
-        verdict = MQ_VERDICT_TRY_LATER; /* only this recipient waits; the others go on */
+    if (verdict == MQ_TROUBLE_PROTOCOL && tx->plain) {
+        verdict = MQ_OUTCOME_DEFERRED; /* only this recipient waits; the others go on */
     }
-    if (verdict == MQ_VERDICT_ACCEPTED) {
+    if (verdict == MQ_OUTCOME_DELIVERED) {
         target->code = reply->code;
         tx->in_transaction++;
         return;
@@ -201,7 +201,7 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
     note_time(session, tx->transfer, reply);
     target->code = reply->code;
     mq_reply_format(reply, target->reply, sizeof target->reply);
-    target->result = (enum mq_outcome)verdict;
+    target->result = verdict;
 }
 
 /* An unsolicited reply shifts the replies after it, and a recipient could be refused by the reply
@@ -225,8 +225,8 @@ static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx
 static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     const struct mq_reply *reply)
 {
-    enum mq_verdict verdict = decide(MQ_STAGE_DATA, reply);
-    bool go_ahead = verdict == MQ_VERDICT_ACCEPTED;
+    enum mq_outcome verdict = decide(MQ_STAGE_DATA, reply);
+    bool go_ahead = verdict == MQ_OUTCOME_DELIVERED;
     if (go_ahead && tx->mail_refused) {
         /* The relay has some transaction open: a dot would send a mail to unknown recipients. */
         protocol_error(session, tx, reply);
@@ -242,7 +242,7 @@ static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     } else if (!tx->mail_refused && tx->in_transaction > 0 &&
                !ends_session(session, tx, verdict, reply)) {
         note_time(session, tx->transfer, reply);
-        mq_smtp_mark(tx->transfer, true, (enum mq_outcome)verdict, reply);
+        mq_smtp_mark(tx->transfer, true, verdict, reply);
     } /* Else the session ends, or envelope_progress() ends the transaction: DATA was refused
          because MAIL or every RCPT was. */
 }
@@ -263,15 +263,15 @@ static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 
 /* Handles a reply that does not accept the message. */
 static void not_accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
-                         enum mq_verdict verdict, const struct mq_reply *reply)
+                         enum mq_outcome verdict, const struct mq_reply *reply)
 {
     struct mq_transfer *transfer = tx->transfer;
     note_time(session, transfer, reply);
-    bool decided = verdict < MQ_VERDICT_CONNECT_TROUBLE;
+    bool decided = verdict < MQ_TROUBLE_CONNECT;
     if (decided) {
-        mq_smtp_mark(transfer, true, (enum mq_outcome)verdict, reply);
+        mq_smtp_mark(transfer, true, verdict, reply);
     }
-    if (tx->dot_at != 0 && verdict != MQ_VERDICT_UNCERTAIN) {
+    if (tx->dot_at != 0 && verdict != MQ_OUTCOME_UNCERTAIN) {
         transfer->enter(transfer, MQ_PHASE_REFUSED);
     }
     if (decided) {
@@ -288,12 +288,12 @@ static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     if (session->sent < tx->dot_at) {
         session->closing = true; /* the relay would read the rest of the message as commands */
     }
-    enum mq_verdict verdict = mq_verdict_decide(MQ_STAGE_DOT, reply);
-    if (verdict == MQ_VERDICT_ACCEPTED) {
+    enum mq_outcome verdict = mq_verdict_decide(MQ_STAGE_DOT, reply);
+    if (verdict == MQ_OUTCOME_DELIVERED) {
         accepted(session, tx, reply);
     } else {
-        session->closing = verdict == MQ_VERDICT_UNCERTAIN || session->closing;
-        not_accepted(session, tx, lost_step(reply) ? MQ_VERDICT_PROTOCOL_ERROR : verdict, reply);
+        session->closing = verdict == MQ_OUTCOME_UNCERTAIN || session->closing;
+        not_accepted(session, tx, lost_step(reply) ? MQ_TROUBLE_PROTOCOL : verdict, reply);
     }
     mq_smtp_advance(session);
 }

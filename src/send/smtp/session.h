@@ -8,7 +8,7 @@
 #include "send/transfer.h"
 
 #define MQ_SMTP_CHUNK        16384 /* the most that is written at once */
-#define MQ_SMTP_EXPECTED_MAX 256   /* commands awaiting replies: two envelopes of 100 recipients */
+#define MQ_SMTP_EXPECTED_MAX 256   /* commands awaiting replies */
 
 enum mq_smtp_state {
     MQ_SMTP_CLOSED,

@@ -226,6 +226,22 @@ static void test_message_id(void **state)
     }
 }
 
+/* A line has at most 998 octets: RFC 5322, 2.1.1. */
+static void test_longest_message_id(void **state)
+{
+    static char id[998 - sizeof("Message-ID: ") + 2 + 1];
+    (void)state;
+    memset(id, 'a', sizeof id - 1);
+    memcpy(id, "<a@", 3);
+    id[sizeof id - 3] = '>';
+    id[sizeof id - 2] = '\0';
+    fields.message_id = id;
+    assert_good();
+    memcpy(id + sizeof id - 3, "a>", 3);
+    fields.message_id = id;
+    assert_bad("message_id", "<unique@domain>");
+}
+
 static void test_texts(void **state)
 {
     (void)state;
@@ -407,6 +423,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_controls, setup, teardown),
         cmocka_unit_test_setup_teardown(test_separators, setup, teardown),
         cmocka_unit_test_setup_teardown(test_message_id, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_longest_message_id, setup, teardown),
         cmocka_unit_test_setup_teardown(test_texts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_addresses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_date, setup, teardown),

@@ -50,12 +50,30 @@ static void test_words(void **state)
     SHOWN("Subject: =?utf-8?Q?=C3?= =?utf-8?Q?=BC?=\r\n", "\xc3\xbc");
     SHOWN("Subject: =?ISO-8859-1?Q?=FC=DF?=\r\n", "\xc3\xbc\xc3\x9f");
     SHOWN("Subject: =?latin1?B?/A==?=\r\n", "\xc3\xbc");
-    SHOWN("Subject: =?koi8-r?B?8NLJ18XU?= x\r\n", "=?koi8-r?B?8NLJ18XU?= x");
     SHOWN("Subject: =?utf-8?X?a?= =?utf-8?Q?a = =?\r\n", "=?utf-8?X?a?= =?utf-8?Q?a = =?");
     SHOWN("Subject: =?utf-8?Q?a=?= =?utf-8?Q?=4?= =?utf-8?Q?=zz?=\r\n", "a==4=zz");
     SHOWN("Subject: =?utf-8?Q?a?= b =?utf-8?Q?c?=\r\n", "a b c");
     SHOWN("Subject: =?\r\n", "=?");
     SHOWN("Subject: =?utf-8?Q?\r\n", "=?utf-8?Q?");
+}
+
+/* Other character sets, by the C library. What is malformed or not known stays as it is. */
+static void test_charsets(void **state)
+{
+    (void)state;
+    SHOWN("Subject: =?koi8-r?B?8NLJ18XU?= x\r\n", "Привет x");
+    SHOWN("Subject: =?WINDOWS-1251?Q?=CF=F0=E8=E2=E5=F2?=\r\n", "Привет");
+    SHOWN("Subject: =?ISO-2022-JP?B?GyRCRnxLXDhsGyhC?=\r\n =?iso-2022-jp?B?GyRCRnxLXBsoQg==?=\r\n",
+          "日本語日本");
+    SHOWN("Subject: =?GBK?B?xOO6ww==?= =?big5?B?p0Gmbg==?=\r\n", "你好你好");
+    SHOWN("Subject: =?windows-1252?Q?=80_=93a=94?=\r\n", "€ “a”");
+    SHOWN("Subject: a =?gbk?B?xA==?= =?shift_jis?B?gQ==?=\r\n",
+          "a =?gbk?B?xA==?= =?shift_jis?B?gQ==?=");
+    SHOWN("Subject: =?gbk?Q?"
+          "?= =?x-none?Q?a?= =?UTF-8//IGNORE?Q?a?=\r\n",
+          "=?x-none?Q?a?= =?UTF-8//IGNORE?Q?a?=");
+    SHOWN("Subject: =?us-ascii?Q?=FF?= =?utf-8-utf-8-utf-8?Q?a?= =??Q?a?=\r\n",
+          "\xef\xbf\xbd =?utf-8-utf-8-utf-8?Q?a?= =??Q?a?=");
 }
 
 /* Control sequences reach neither a terminal nor a log. */
@@ -86,10 +104,8 @@ static void test_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_field),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_safe),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_field), cmocka_unit_test(test_words), cmocka_unit_test(test_charsets),
+        cmocka_unit_test(test_safe),  cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

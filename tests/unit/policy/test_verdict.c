@@ -18,25 +18,25 @@
 #define DATA    MQ_STAGE_DATA
 #define DOT     MQ_STAGE_DOT
 
-#define ACCEPTED  MQ_VERDICT_ACCEPTED
-#define UNCERTAIN MQ_VERDICT_UNCERTAIN
-#define CONNECTS  MQ_VERDICT_CONNECT_TROUBLE
-#define SESSION   MQ_VERDICT_SESSION_TROUBLE
-#define RELAY     MQ_VERDICT_RELAY_TROUBLE
-#define NEXT      MQ_VERDICT_NEXT_TRANSACTION
-#define REFUSED   MQ_VERDICT_REFUSED
-#define UNSAID    MQ_VERDICT_UNEXPLAINED
-#define PROTOCOL  MQ_VERDICT_PROTOCOL_ERROR
-#define DENIED    MQ_VERDICT_DENIED
-#define LATER     MQ_VERDICT_TRY_LATER
+#define ACCEPTED  MQ_OUTCOME_DELIVERED
+#define UNCERTAIN MQ_OUTCOME_UNCERTAIN
+#define CONNECTS  MQ_TROUBLE_CONNECT
+#define SESSION   MQ_TROUBLE_SESSION
+#define RELAY     MQ_TROUBLE_RELAY
+#define NEXT      MQ_OUTCOME_RELEASED
+#define REFUSED   MQ_OUTCOME_REFUSED
+#define UNSAID    MQ_OUTCOME_UNEXPLAINED
+#define PROTOCOL  MQ_TROUBLE_PROTOCOL
+#define DENIED    MQ_OUTCOME_DENIED
+#define LATER     MQ_OUTCOME_DEFERRED
 
 struct sample {
     enum mq_stage stage;
     const char *line; /* as the relay sends it; "": no reply came */
-    enum mq_verdict verdict;
+    enum mq_outcome verdict;
 };
 
-static enum mq_verdict decide(enum mq_stage stage, const char *line)
+static enum mq_outcome decide(enum mq_stage stage, const char *line)
 {
     struct mq_reply_reader reader;
     struct mq_reply reply = {0};
@@ -57,7 +57,7 @@ static enum mq_verdict decide(enum mq_stage stage, const char *line)
 static void check(const struct sample *samples, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        enum mq_verdict got = decide(samples[i].stage, samples[i].line);
+        enum mq_outcome got = decide(samples[i].stage, samples[i].line);
         if (got != samples[i].verdict) {
             fail_msg("%s \"%s\": %s, expected %s", stage_name(samples[i].stage), samples[i].line,
                      verdict_name(got), verdict_name(samples[i].verdict));
@@ -356,7 +356,7 @@ struct facts {
 };
 
 /* The rules up to the refusals, in their order; false when none decides. */
-static bool oracle_first(const struct facts *f, enum mq_verdict *verdict)
+static bool oracle_first(const struct facts *f, enum mq_outcome *verdict)
 {
     bool usable = f->class != 0 && f->class == f->code / 100;
     bool bare = !usable;
@@ -396,9 +396,9 @@ static bool oracle_first(const struct facts *f, enum mq_verdict *verdict)
     return true;
 }
 
-static enum mq_verdict oracle(const struct facts *f)
+static enum mq_outcome oracle(const struct facts *f)
 {
-    enum mq_verdict verdict;
+    enum mq_outcome verdict;
     bool usable = f->class != 0 && f->class == f->code / 100;
     bool bad_sender = f->subject == 1 && (f->detail == 7 || f->detail == 8);
     bool bare_name = !usable && (f->code == 550 || f->code == 551 || f->code == 553);
@@ -437,8 +437,8 @@ static void compare(const struct facts *f, const char *text)
     struct mq_reply reply = {
         .code = f->code, .enhanced = {f->class, f->subject, f->detail}, .lines = 1};
     snprintf(reply.text, sizeof reply.text, "%s", text);
-    enum mq_verdict got = mq_verdict_decide(f->stage, &reply);
-    enum mq_verdict expected = oracle(f);
+    enum mq_outcome got = mq_verdict_decide(f->stage, &reply);
+    enum mq_outcome expected = oracle(f);
     if (got != expected) {
         fail_msg("%s %d %d.%d.%d %s: %s, expected %s", stage_name(f->stage), f->code, f->class,
                  f->subject, f->detail, text, verdict_name(got), verdict_name(expected));

@@ -28,10 +28,10 @@ static struct mq_reply read_reply(const char *lines)
     return reply;
 }
 
-static void expect(enum mq_stage stage, const char *lines, enum mq_verdict verdict)
+static void expect(enum mq_stage stage, const char *lines, enum mq_outcome verdict)
 {
     struct mq_reply reply = read_reply(lines);
-    enum mq_verdict got = mq_verdict_decide(stage, &reply);
+    enum mq_outcome got = mq_verdict_decide(stage, &reply);
     if (got != verdict) {
         fail_msg("%s: %s, expected %s", lines, verdict_name(got), verdict_name(verdict));
     }
@@ -41,8 +41,8 @@ static void expect(enum mq_stage stage, const char *lines, enum mq_verdict verdi
 static void expect_refused(const char *lines)
 {
     struct mq_reply reply = read_reply(lines);
-    enum mq_verdict got = mq_verdict_decide(MQ_STAGE_RCPT, &reply);
-    if (got != MQ_VERDICT_REFUSED && got != MQ_VERDICT_UNEXPLAINED) {
+    enum mq_outcome got = mq_verdict_decide(MQ_STAGE_RCPT, &reply);
+    if (got != MQ_OUTCOME_REFUSED && got != MQ_OUTCOME_UNEXPLAINED) {
         fail_msg("%s: %s", lines, verdict_name(got));
     }
 }
@@ -78,9 +78,9 @@ static void test_recipients_do_not_stop_the_queue(void **state)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         expect_refused(lines[i]);
     }
-    expect(MQ_STAGE_DOT, "554 5.7.1 <ratelimit@gone.example> denied", MQ_VERDICT_DENIED);
-    expect(MQ_STAGE_RCPT, "451 4.7.1 <ratelimit@gone.example> greylisted", MQ_VERDICT_TRY_LATER);
-    expect(MQ_STAGE_MAIL, "450 4.7.0 <s@y> not for ratelimit@gone.example", MQ_VERDICT_TRY_LATER);
+    expect(MQ_STAGE_DOT, "554 5.7.1 <ratelimit@gone.example> denied", MQ_OUTCOME_DENIED);
+    expect(MQ_STAGE_RCPT, "451 4.7.1 <ratelimit@gone.example> greylisted", MQ_OUTCOME_DEFERRED);
+    expect(MQ_STAGE_MAIL, "450 4.7.0 <s@y> not for ratelimit@gone.example", MQ_OUTCOME_DEFERRED);
 }
 
 /* The sender's limits without an enhanced code: the repeated address does not count. */
@@ -97,10 +97,10 @@ static void test_bare_denials(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof denials / sizeof *denials; i++) {
-        expect(MQ_STAGE_RCPT, denials[i], MQ_VERDICT_DENIED);
+        expect(MQ_STAGE_RCPT, denials[i], MQ_OUTCOME_DENIED);
     }
-    expect(MQ_STAGE_RCPT, "550 <relay@example.org> user unknown", MQ_VERDICT_REFUSED);
-    expect(MQ_STAGE_RCPT, "550 <user@example.org>: rejected", MQ_VERDICT_UNEXPLAINED);
+    expect(MQ_STAGE_RCPT, "550 <relay@example.org> user unknown", MQ_OUTCOME_REFUSED);
+    expect(MQ_STAGE_RCPT, "550 <user@example.org>: rejected", MQ_OUTCOME_UNEXPLAINED);
 }
 
 /* A truncated reply can end within an address. */
@@ -137,10 +137,10 @@ static void test_the_relays_words_count(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        expect(MQ_STAGE_RCPT, lines[i], MQ_VERDICT_RELAY_TROUBLE);
+        expect(MQ_STAGE_RCPT, lines[i], MQ_TROUBLE_RELAY);
     }
-    expect(MQ_STAGE_RCPT, "452 <a@example.org> too many recipients", MQ_VERDICT_NEXT_TRANSACTION);
-    expect(MQ_STAGE_RCPT, "552 <\"too many recipients\"@x.example> full", MQ_VERDICT_DENIED);
+    expect(MQ_STAGE_RCPT, "452 <a@example.org> too many recipients", MQ_OUTCOME_RELEASED);
+    expect(MQ_STAGE_RCPT, "552 <\"too many recipients\"@x.example> full", MQ_OUTCOME_DENIED);
 }
 
 static void test_waiting_times(void **state)

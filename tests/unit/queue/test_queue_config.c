@@ -445,18 +445,22 @@ static void test_table_of_keys(void **state)
 {
     (void)state;
     struct fixture fx;
-    assert_int_equal(MQ_KEY_COUNT, 17);
+    assert_int_equal(MQ_KEY_COUNT, 18);
     for (size_t i = 0; i < MQ_KEY_COUNT; i++) {
         const struct mq_config_key *key = &mq_config_keys[i];
         assert_non_null(key->kind->range);
         assert_non_null(key->standard);
         assert_true(strlen(key->meaning) > 20);
         assert_ptr_equal(mq_config_key(key->name), key);
-        if (key->alias) { /* its value is one that the key before it can have, and it is asked for
-                           */
-            int64_t value;
-            assert_true(mq_config_parse(key[-1].kind, mq_str_of(key->alias), &value));
-            assert_true(key->in_claims && key[-1].in_claims);
+        int64_t value = 0;
+        bool has_value = key->standard[0] != '\0' && !key->computed;
+        bool is_value = key->standard[0] != '\0' &&
+                        mq_config_parse(key->kind, mq_str_of(key->standard), &value);
+        assert_int_equal(has_value, is_value);
+        if (key->alias) { /* its value is one that the other key can have, and both are read */
+            const struct mq_config_key *other = &mq_config_keys[key->alias_of];
+            assert_true(mq_config_parse(other->kind, mq_str_of(key->alias), &value));
+            assert_true(key->in_claims && other->in_claims);
         }
     }
     assert_null(mq_config_key("siteName"));
