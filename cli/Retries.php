@@ -29,7 +29,6 @@ final class Retries
 
     private static function parse(string $text): Backoff
     {
-        /** @var array<string, \Closure(int|float...): Backoff> $policies */
         $policies = [
             'steps' => Backoff::steps(...),
             'fixed' => Backoff::fixed(...),
@@ -53,7 +52,7 @@ final class Retries
     }
 
     /**
-     * @param \Closure(int|float...): Backoff $make
+     * @param \Closure $make one of Backoff's
      * @param array<string> $numbers
      */
     private static function make(\Closure $make, array $numbers): Backoff
@@ -71,8 +70,6 @@ final class Retries
 
     private static function ofEnvironment(): ?Backoff
     {
-        /** @var \Closure(int|float...): Backoff $make */
-        $make = Backoff::exponential(...);
         /** @var array<string, string> $given */
         $given = [];
         /** @var array<string, string> $from */
@@ -87,7 +84,7 @@ final class Retries
             }
         }
         try {
-            return $given ? self::make($make, $given) : null;
+            return $given ? self::make(Backoff::exponential(...), $given) : null;
         } catch (\TypeError | \ValueError $e) {
             [$argument, $why] = self::why($e);
             throw Stop::config("{$from[$argument]} $why, not \"{$given[$argument]}\".");
