@@ -94,7 +94,8 @@ final class Writer
         if ($reference === null) {
             return;
         }
-        $gone = "status = 'parked' OR (status <> 'sending' AND expires_at <= $this->now)";
+        $gone = "status = 'parked' OR (status <> 'sending' AND expires_at >= 1 "
+            . "AND expires_at <= $this->now)";
         $there = $this->target->all("SELECT id, CASE WHEN $gone THEN 1 ELSE 0 END FROM "
             . "{$this->target->jobs} WHERE {$this->target->quoted($this->from->reference)} = ? "
             . 'AND mail_type = ?', [$reference, $type])[0] ?? null;
