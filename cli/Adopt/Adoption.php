@@ -164,8 +164,10 @@ final class Adoption
             $this->dropped = $this->database->carryOver($source, $dropThem);
             $lost = $this->database->isOneTransaction() ? $this->database->lost() : $about['lost'];
             $about['created'] && $this->note->version();
-            $this->note->write(['state' => Note::DONE, 'lost' => $lost,
-                'rows' => $this->note->rows($this->names)] + $about);
+            // The number of what was copied: on MariaDB the queue may hold newer mail already, which
+            // --undo must not take for a copy.
+            $rows = $this->note->rows($this->names, $copy->copied());
+            $this->note->write(['state' => Note::DONE, 'lost' => $lost, 'rows' => $rows] + $about);
             $dryRun ? $this->database->rollBack() : $this->database->commit();
         } catch (\Throwable $e) {
             throw $this->back($e, $source);

@@ -92,6 +92,12 @@ final class Copy
         $this->counts[$state] = ($this->counts[$state] ?? 0) + 1;
     }
 
+    /** The number of rows that became mails. */
+    public function copied(): int
+    {
+        return array_sum(array_diff_key($this->counts, ['sent' => 0]));
+    }
+
     /** Makes a queue in memory, which tells whether a message can be sent as it is. */
     private function trial(): ?MailQueue
     {

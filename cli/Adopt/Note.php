@@ -135,8 +135,13 @@ final class Note
             . "WHERE {$quote('key')} IN ($marks)")->execute($keys);
     }
 
-    /** Returns a hash of the queue's rows. It changes if mail is stored, sent, tried or changed. */
-    public function rows(Names $queue): string
+    /**
+     * Returns the number of mails and a hash of the queue's rows, as "5:ab12…". It changes if mail
+     * is stored, sent, tried or changed.
+     *
+     * @param int|null $count the number to record; null: the number of rows
+     */
+    public function rows(Names $queue, ?int $count = null): string
     {
         $quote = $this->database->quote(...);
         [$jobs, $bodies] = $queue->tables();
@@ -153,6 +158,6 @@ final class Note
                 hash_update($hash, "\n");
             }
         }
-        return hash_final($hash);
+        return ($count ?? $this->database->count($jobs)) . ':' . hash_final($hash);
     }
 }

@@ -62,7 +62,8 @@ final class Undo
         try {
             $this->database->begin($before, ...$tables);
             $this->check($note, $this->names);
-            foreach ($tables as $table) {
+            // A queue that is older than the adoption keeps its ledger of the hourly limit.
+            foreach ($note['created'] ? $tables : array_slice($tables, 0, 2) as $table) {
                 $table = $this->database->quote($table);
                 $this->database->pdo->exec($note['created'] ? "DROP TABLE $table"
                     : "DELETE FROM $table");
@@ -186,7 +187,7 @@ final class Undo
                 $database->beginRows();
                 $database->hold($this->names->table);
                 $this->check($note, $this->names);
-                foreach ($this->names->tables() as $table) {
+                foreach (array_slice($this->names->tables(), 0, 2) as $table) {
                     $database->pdo->exec("DELETE FROM {$database->quote($table)}");
                 }
                 $this->note->write($undoing);
