@@ -56,7 +56,8 @@ final class Adoption
         }
         $what = array_map(static fn (Dependent $one): string => $one->what, $dependents);
         return ['source' => $source, 'before' => $before, 'backup' => $backup,
-            'counts' => $copy->counts, 'left' => $copy->left, 'othersNamed' => $copy->othersNamed,
+            'counts' => $copy->counts, 'expired' => $copy->expired,
+            'left' => $copy->left, 'othersNamed' => $copy->othersNamed,
             'columns' => array_map(static fn (Column $column): string => $column->name, $own),
             'dropped' => [...$this->dropped, ...$what]];
     }
@@ -164,8 +165,7 @@ final class Adoption
             $this->dropped = $this->database->carryOver($source, $dropThem);
             $lost = $this->database->isOneTransaction() ? $this->database->lost() : $about['lost'];
             $about['created'] && $this->note->version();
-            // The number of what was copied: on MariaDB the queue may hold newer mail already, which
-            // --undo must not take for a copy.
+            // The number of copies: on MariaDB the queue may have newer mail already.
             $rows = $this->note->rows($this->names, $copy->copied());
             $this->note->write(['state' => Note::DONE, 'lost' => $lost, 'rows' => $rows] + $about);
             $dryRun ? $this->database->rollBack() : $this->database->commit();

@@ -15,6 +15,7 @@ final class Copy
 {
     /** @var array<string, int> rows by status; those under "sent" are not copied */
     public array $counts = [];
+    public int $expired = 0; // of those, the first run deletes
     /** @var array<string, string> rows that are not copied, and why */
     public array $left = [];
     /** @var list<string> rows whose headers name a recipient that their columns do not */
@@ -46,6 +47,7 @@ final class Copy
     public function check(string $table): void
     {
         [$this->counts, $this->left, $this->othersNamed, $words] = [[], [], [], []];
+        $this->expired = 0;
         $trial = $this->trial();
         $isPaired = $this->isPaired($table);
         foreach ($this->database->rows($table, $this->order) as $key => $row) {
@@ -57,8 +59,7 @@ final class Copy
                         . 'as it has rows without any key: give it a primary key. Nothing was '
                         . 'changed.');
                 }
-                $new === null ? $this->count('sent')
-                    : $this->look($row, $key, (string) $new['status'], $trial);
+                $new === null ? $this->count(null) : $this->look($row, $key, $new, $trial);
                 $this->last = max($this->last, (int) ($new['id'] ?? (is_int($key) ? $key : 0)));
             } catch (Unfit $e) {
                 if ($e->field !== 'status') {
@@ -87,9 +88,13 @@ final class Copy
             . 'have arrived). Nothing was changed.');
     }
 
-    private function count(string $state): void
+    /** @param array<string, int|string|null>|null $new null: it was sent */
+    private function count(?array $new): void
     {
+        $state = (string) ($new['status'] ?? 'sent');
         $this->counts[$state] = ($this->counts[$state] ?? 0) + 1;
+        $this->expired += in_array($state, ['pending', 'failed'], true)
+            && $new['expires_at'] !== null && $new['expires_at'] <= time() ? 1 : 0;
     }
 
     /** The number of rows that became mails. */
@@ -105,11 +110,14 @@ final class Copy
             : new MailQueue(new PDO('sqlite::memory:'));
     }
 
-    /** @param array<string, mixed> $row */
+    /**
+     * @param array<string, mixed> $row
+     * @param array<string, int|string|null> $new
+     */
     private function look(
         array $row,
         int|string|null $key,
-        string $state,
+        array $new,
         ?MailQueue $trial
     ): void {
         $message = $this->shape === Shape::Jobs ? null
@@ -120,7 +128,7 @@ final class Copy
             return;
         }
         is_int($id) && $trial->delete([$id]);
-        $this->count($state);
+        $this->count($new);
         if ($message instanceof Message && $message->namesOthers) {
             $this->othersNamed[] = $this->label($row, $key);
         }
@@ -174,7 +182,7 @@ final class Copy
      */
     public function store(string $before, array $own): void
     {
-        [$this->counts, $this->left] = [[], []];
+        [$this->counts, $this->left, $this->expired] = [[], [], 0];
         $isCopied = static fn (Column $one): bool => !$one->isGenerated;
         $own = array_values(array_filter($own, $isCopied));
         $queue = $this->shape === Shape::Jobs ? null : $this->names->queue($this->database->pdo);
@@ -182,7 +190,7 @@ final class Copy
         foreach ($this->database->rows($before, $this->order) as $key => $row) {
             $new = $this->convert->convert($row);
             if ($new === null) {
-                $this->count('sent');
+                $this->count(null);
                 continue;
             }
             $new['id'] ??= is_int($key) ? $key : null;
@@ -223,7 +231,7 @@ final class Copy
             throw Stop::config('Row ' . $this->label($row, $key) . ' cannot be copied: its key '
                 . 'finds no row, or several. Nothing was changed.');
         }
-        $this->count((string) $new['status']);
+        $this->count($new);
     }
 
     /**
@@ -323,7 +331,7 @@ final class Copy
             $this->left[$this->label($row, $key)] = $id;
             return;
         }
-        $this->count((string) $new['status']);
+        $this->count($new);
         $quote = $this->database->quote(...);
         $stays = ['mail_type', $this->names->reference, 'message_id', 'envelope_from', 'recipients',
             'refused', 'fields'];

@@ -61,6 +61,7 @@ final class Row
             $text = Time::text($row[$name] ?? null);
             $new[$name] = $text === '' ? null : $text;
         }
+        $new['expires_at'] = $new['expires_at'] > 0 ? $new['expires_at'] : null; // 0: never
         $isTimed = array_key_exists('next_attempt_at', $row) || $this->shape !== Shape::Jobs;
         return $this->status($new, $state, $isTimed, Time::text($row['locked_by'] ?? null) !== '');
     }

@@ -66,6 +66,8 @@ final class Adopt extends Command
         $sum = array_sum($counts);
         echo $dryRun ? 'Would adopt ' : 'Adopted ', $sum, $sum === 1 ? ' mail of ' : ' mails of ',
         $safe($report['source']), $words ? ': ' . implode(', ', $words) : '', ".\n";
+        echo $report['expired'] > 0 ? "$report[expired] of them have expired: the first run "
+            . "deletes them.\n" : '';
         $sent = $report['counts']['sent'] ?? 0;
         echo $sent > 0 ? "$sent that were sent stay in the old table.\n" : '';
         foreach (['columns' => 'Your own columns go with them', 'dropped' => 'Dropped, or left '
