@@ -64,6 +64,7 @@ final class Writer
             $this->sum ^= $hash;
         }
         $this->rows = count($sent);
+        $this->pair->seen += array_fill_keys(array_keys($sent), true);
     }
 
     /** Deletes the target's rows of a range; refuses ids above $own, which are not the move's. */
