@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Adopt;
 
+use MailQueue\Cli\Move\Record;
 use MailQueue\Cli\Stop;
 
 /** Finds the table to adopt, and refuses one that cannot be adopted. Changes nothing. */
@@ -69,7 +70,33 @@ final class Finder
             throw Stop::config("Table $source has the columns " . implode(' and ', $doubtful)
                 . ', and only one of them can count: rename the other. Nothing was changed.');
         }
+        $this->checkConfig();
         $this->checkQueue($source);
+    }
+
+    /** Checks that the config table can record the adoption, and that the queue was not moved. */
+    private function checkConfig(): void
+    {
+        $config = $this->database->table($this->names->config);
+        if ($config === null) {
+            return;
+        }
+        $lacks = array_diff(['key', 'value'], Column::names($this->database->columns($config)));
+        if ($lacks) {
+            throw Stop::config("Table $config is another program's: it lacks "
+                . implode(', ', $lacks) . '. Give the queue another --config-table. Nothing was '
+                . 'changed.');
+        }
+        foreach ([Record::TO => 'was moved to', Record::FROM => 'is being moved here from'] as
+            $key => $what) {
+            $text = (new Note($this->database, $this->names))->text($config, $key);
+            $move = $text === false ? null : Record::in($text, $key, $this->names->table);
+            if ($move !== null && ($key === Record::TO || !$move->isOver)) {
+                throw Stop::config("The queue {$this->names->table} $what $move->other and sends "
+                    . 'nothing, so what is adopted would not be sent: adopt where it is sent, or '
+                    . 'finish the move (mailqueue migrate-store). Nothing was changed.');
+            }
+        }
     }
 
     /** Checks the queue that the mails of another table will go to. */
@@ -98,6 +125,7 @@ final class Finder
 
     public function checkEmpty(string $source): void
     {
+        $this->checkConfig(); // again, now that the queue is locked
         if ($this->database->count($this->names->table) > 0) {
             throw Stop::config("The queue {$this->names->table} has mail already, whose ids would "
                 . "be those of $source: let it be sent first (mailqueue work), or give the queue "

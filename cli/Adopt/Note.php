@@ -62,7 +62,8 @@ final class Note
         return $pairs;
     }
 
-    private function text(string $table, string $key): string|false
+    /** The value of a key of a config table. */
+    public function text(string $table, string $key): string|false
     {
         $quote = $this->database->quote(...);
         $statement = $this->database->pdo->prepare("SELECT {$quote('value')} FROM "
