@@ -94,8 +94,9 @@ final class Adoption
         if ($dependents && !$dropThem) {
             $list = array_map(static fn (Dependent $one): string => $one->what, $dependents);
             throw Stop::config("Table $source is named by: " . implode(', ', $list) . '. With '
-                . '--drop-them views and foreign keys are dropped (--undo makes them again), the '
-                . 'others stay with the old table. Nothing was changed.');
+                . '--drop-them views, foreign keys, and rules and triggers of other tables are '
+                . 'dropped (--undo makes them again); the others stay with the old table. Nothing '
+                . 'was changed.');
         }
         return $dependents;
     }

@@ -107,6 +107,12 @@ abstract class Database
     /** @return list<Column> */
     abstract public function columns(string $table): array;
 
+    /** Whether the text of a trigger names the table. Only a person knows what it does with it. */
+    protected static function mentions(string $text, string $table): bool
+    {
+        return preg_match('/(?<![\w$])' . preg_quote($table, '/') . '(?![\w$])/i', $text) === 1;
+    }
+
     /** @return list<Dependent> what stands in the way of renaming the table */
     abstract public function dependents(string $table): array;
 

@@ -84,7 +84,34 @@ final class Pgsql extends Server
 
     public function dependents(string $table): array
     {
-        return [...$this->views($table), ...$this->keys($table), ...$this->staying($table)];
+        return [...$this->writers($table), ...$this->views($table), ...$this->keys($table),
+            ...$this->staying($table)];
+    }
+
+    /** @return list<Dependent> rules and triggers of other tables that name the table */
+    private function writers(string $table): array
+    {
+        $sql = "SELECT 'rule' AS kind, rulename AS name, ev_class::regclass::text AS child, "
+            . 'pg_get_ruledef(oid) AS create, NULL AS text FROM pg_rewrite r WHERE '
+            . "rulename <> '_RETURN' AND ev_class <> to_regclass(?) AND EXISTS (SELECT 1 FROM "
+            . "pg_depend d WHERE d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid "
+            . "AND d.refclassid = 'pg_class'::regclass AND d.refobjid = to_regclass(?)) "
+            . "UNION ALL SELECT 'trigger', tgname, tgrelid::regclass::text, "
+            . 'pg_get_triggerdef(t.oid), p.prosrc FROM pg_trigger t JOIN pg_proc p '
+            . 'ON p.oid = t.tgfoid WHERE NOT tgisinternal AND tgrelid <> to_regclass(?) '
+            . 'ORDER BY 1, 2, 3';
+        $name = $this->quote($table);
+        $found = [];
+        foreach ($this->all($sql, $name, $name, $name) as $one) {
+            if ($one['kind'] === 'rule' || self::mentions((string) $one['text'], $table)) {
+                $found[] = new Dependent(
+                    "$one[kind] $one[name] of $one[child]",
+                    "DROP $one[kind] {$this->quote($one['name'])} ON $one[child]",
+                    rtrim($one['create'], ';')
+                );
+            }
+        }
+        return $found;
     }
 
     /** @return list<Dependent> views, and views on them, in the order to drop them */
@@ -150,12 +177,17 @@ final class Pgsql extends Server
             . "UNION ALL SELECT 'policy ' || polname FROM pg_policy WHERE polrelid = $is "
             . "UNION ALL SELECT DISTINCT 'function ' || d.objid::regprocedure::text "
             . "FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.refobjid = $is "
+            . 'UNION ALL SELECT pg_describe_object(d.classid, d.objid, d.objsubid) '
+            . 'FROM pg_depend d JOIN pg_type t ON t.oid = d.refobjid '
+            . 'LEFT JOIN pg_type e ON e.oid = t.typelem '
+            . "WHERE d.refclassid = 'pg_type'::regclass AND d.deptype = 'n' "
+            . "AND $is IN (t.typrelid, e.typrelid) "
             . "UNION ALL SELECT 'partition ' || inhrelid::regclass::text FROM pg_inherits "
             . "WHERE inhparent = $is";
         $name = $this->quote($table);
         return array_map(
             static fn (array $one): Dependent => new Dependent($one['what']),
-            $this->all($sql, $name, $name, $name, $name, $name, $name)
+            $this->all($sql, $name, $name, $name, $name, $name, $name, $name)
         );
     }
 
@@ -193,7 +225,9 @@ final class Pgsql extends Server
     {
         foreach ($dependents as $one) {
             $one->drop === null || $this->pdo->exec($one->drop);
-            $one->create === null || array_unshift($this->lost, [$one->what, $one->create]);
+            foreach ((array) $one->create as $sql) { // one, if any
+                array_unshift($this->lost, [$one->what, $sql]);
+            }
         }
         $before = Names::before($source);
         $this->rename($source, $before);

@@ -90,7 +90,7 @@ final class MigrateStore extends Command
             echo $list === '' ? '' : "$text: $list.\n";
         }
         echo $report->deleted ? "Deleted $report->deleted mails from the source.\n" : '';
-        echo $report->kept ? "Kept $report->kept mails in the source that the target does not have: "
-            . "it has sent or deleted them, or they were never moved (mailqueue list).\n" : '';
+        echo $report->kept ? "Kept $report->kept mails in the source that the target lacks: it "
+            . " has sent or deleted them, or they were never moved (mailqueue list).\n" : '';
     }
 }
