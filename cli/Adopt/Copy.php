@@ -5,7 +5,10 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Adopt;
 
 use MailQueue;
+use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Failure;
 use MailQueue\Cli\Stop;
+use MailQueue\MessageException;
 use PDO;
 use PDOException;
 use PDOStatement;
@@ -28,6 +31,7 @@ final class Copy
     /** @var list<string> all columns in lower case */
     private readonly array $all;
     private ?string $located = null; // what Database::locate() returned
+    private string $table = ''; // where the rows are
 
     /** @param list<Column> $columns of the old table */
     public function __construct(
@@ -48,6 +52,7 @@ final class Copy
     {
         [$this->counts, $this->left, $this->othersNamed, $words] = [[], [], [], []];
         $this->expired = 0;
+        $this->checkColumns($table);
         $trial = $this->trial();
         $isPaired = $this->isPaired($table);
         foreach ($this->database->rows($table, $this->order) as $key => $row) {
@@ -60,7 +65,7 @@ final class Copy
                         . 'changed.');
                 }
                 $new === null ? $this->count(null) : $this->look($row, $key, $new, $trial);
-                $this->last = max($this->last, (int) ($new['id'] ?? (is_int($key) ? $key : 0)));
+                $this->last = max($this->last, (int) ($new['id'] ?? self::rowid($key)));
             } catch (Unfit $e) {
                 if ($e->field !== 'status') {
                     throw Stop::config("Table $table cannot become the queue's: row "
@@ -71,6 +76,27 @@ final class Copy
         }
         $words && throw self::unknown($table, $words);
         $this->unique($table);
+    }
+
+    private function checkColumns(string $table): void
+    {
+        foreach ($this->own() as $column) {
+            $trouble = $column->trouble;
+            foreach ($column->isGenerated ? Row::TIMES : [] as $time) {
+                $trouble ??= Database::mentions($column->definition, $time)
+                    ? "is computed from $time, which becomes a number. Drop it" : null;
+            }
+            if ($trouble !== null) {
+                throw Stop::config("Table $table cannot become the queue's: its column "
+                    . "$column->name $trouble. Nothing was changed.");
+            }
+        }
+    }
+
+    /** The id that a row without one gets: its rowid (SQLite only). */
+    private static function rowid(int|string|null $key): ?int
+    {
+        return Row::isId($key) ? (int) $key : null;
     }
 
     /** @param array<string, int> $words */
@@ -106,8 +132,33 @@ final class Copy
     /** Makes a queue in memory, which tells whether a message can be sent as it is. */
     private function trial(): ?MailQueue
     {
-        return $this->shape === Shape::Jobs || !extension_loaded('pdo_sqlite') ? null
-            : new MailQueue(new PDO('sqlite::memory:'));
+        return extension_loaded('pdo_sqlite') ? new MailQueue(new PDO('sqlite::memory:')) : null;
+    }
+
+    /**
+     * Checks whether the extension itself would store such a mail.
+     *
+     * @param array<string, int|string|null> $new
+     * @throws Unfit
+     */
+    private function try(array $new, MailQueue $trial): void
+    {
+        $text = static fn (string $name): ?string
+            => $new[$name] === null ? null : (string) $new[$name];
+        try {
+            $id = $trial->enqueue(
+                null,
+                $text($this->names->reference),
+                (string) $new['mail_type'],
+                (int) $new['priority'],
+                maxAttempts: $new['max_attempts'] === null ? null : (int) $new['max_attempts'],
+                envelopeFrom: $text('envelope_from'),
+                recipients: json_decode((string) $new['recipients'], true)
+            );
+            $trial->delete([(int) $id]);
+        } catch (MessageException | \ValueError $e) {
+            throw new Unfit('', Failure::text($e) . '. Correct it, or rename the column');
+        }
     }
 
     /**
@@ -120,6 +171,7 @@ final class Copy
         array $new,
         ?MailQueue $trial
     ): void {
+        $trial === null || $this->try($new, $trial);
         $message = $this->shape === Shape::Jobs ? null
             : Message::of($this->shape->read(array_change_key_case($row)));
         $id = $message instanceof Message && $trial !== null ? $message->store($trial) : $message;
@@ -127,7 +179,7 @@ final class Copy
             $this->left[$this->label($row, $key)] = $id;
             return;
         }
-        is_int($id) && $trial->delete([$id]);
+        is_int($id) && $trial?->delete([$id]);
         $this->count($new);
         if ($message instanceof Message && $message->namesOthers) {
             $this->othersNamed[] = $this->label($row, $key);
@@ -183,6 +235,7 @@ final class Copy
     public function store(string $before, array $own): void
     {
         [$this->counts, $this->left, $this->expired] = [[], [], 0];
+        $this->table = $before;
         $isCopied = static fn (Column $one): bool => !$one->isGenerated;
         $own = array_values(array_filter($own, $isCopied));
         $queue = $this->shape === Shape::Jobs ? null : $this->names->queue($this->database->pdo);
@@ -193,17 +246,28 @@ final class Copy
                 $this->count(null);
                 continue;
             }
-            $new['id'] ??= is_int($key) ? $key : null;
-            if ($new['id'] === null) {
-                unset($new['id']);
+            $new['id'] ??= self::rowid($key);
+            $this->last = max($this->last, (int) $new['id']);
+            $new = array_diff_key($new, $new['id'] === null ? ['id' => 0] : []);
+            try {
+                if ($queue !== null) {
+                    $this->storeMessage($queue, $row, $new, $key, $own, $before);
+                    continue;
+                }
+                $statement ??= $this->insert($new, $own, $before);
+                $this->storeJob($statement, $row, $new, $own ? $this->found($row, $key) : [], $key);
+            } catch (PDOException $e) {
+                throw $this->unfit($e, $row, $key);
             }
-            if ($queue !== null) {
-                $this->storeMessage($queue, $row, $new, $key, $own, $before);
-                continue;
-            }
-            $statement ??= $this->insert($new, $own, $before);
-            $this->storeJob($statement, $row, $new, $own ? $this->found($row, $key) : [], $key);
         }
+    }
+
+    /** @param array<string, mixed> $row */
+    private function unfit(PDOException $e, array $row, int|string|null $key): \Exception
+    {
+        return Database::code($e) === ExitCode::TEMPFAIL ? $e : Stop::config("Table $this->table "
+            . "cannot become the queue's: row {$this->label($row, $key)}: {$e->getMessage()}. "
+            . 'Correct it. Nothing was changed.');
     }
 
     /**

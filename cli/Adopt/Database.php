@@ -104,11 +104,16 @@ abstract class Database
     /** Returns the kind of an object with this name, such as "view"; null: none, or a table. */
     abstract public function other(string $name): ?string;
 
+    /** Refuses a table that this database cannot adopt where it is. */
+    public function refuse(string $table): void
+    {
+    }
+
     /** @return list<Column> */
     abstract public function columns(string $table): array;
 
-    /** Whether the text of a trigger names the table. Only a person knows what it does with it. */
-    protected static function mentions(string $text, string $table): bool
+    /** Whether SQL names a table or a column. Only a person knows what it does with it. */
+    public static function mentions(string $text, string $table): bool
     {
         return preg_match('/(?<![\w$])' . preg_quote($table, '/') . '(?![\w$])/i', $text) === 1;
     }
@@ -172,8 +177,17 @@ abstract class Database
     public function addColumns(string $table, array $own): void
     {
         $there = Column::names($this->columns($table));
+        usort($own, static fn (Column $one, Column $two): int // computed from the others
+            => $one->isGenerated <=> $two->isGenerated);
         foreach ($own as $column) {
-            in_array(strtolower($column->name), $there, true) || $this->addColumn($table, $column);
+            try {
+                in_array(strtolower($column->name), $there, true)
+                    || $this->addColumn($table, $column);
+            } catch (PDOException $e) {
+                throw self::code($e) === ExitCode::TEMPFAIL ? $e : Stop::config('Your own column '
+                    . "$column->name cannot be made in the queue's table: {$e->getMessage()}. "
+                    . 'Change or rename it. Nothing was changed.');
+            }
         }
     }
 

@@ -70,6 +70,7 @@ final class Finder
             throw Stop::config("Table $source has the columns " . implode(' and ', $doubtful)
                 . ', and only one of them can count: rename the other. Nothing was changed.');
         }
+        $this->database->refuse($source);
         $this->checkConfig();
         $this->checkQueue($source);
     }

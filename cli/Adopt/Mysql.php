@@ -94,7 +94,9 @@ final class Mysql extends Server
                     . (str_contains($extra, 'VIRTUAL') ? 'VIRTUAL' : 'STORED')
                     : $type . $this->value($about, $extra, $isMariaDb),
                 $about['k'] === 'PRI',
-                $isGenerated
+                $isGenerated,
+                strcasecmp($about['name'], 'claimable') === 0
+                    ? 'has the name of a column that the queue computes. Rename it' : null
             );
         }
         return $columns;

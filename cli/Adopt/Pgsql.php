@@ -14,6 +14,22 @@ use PDO;
 final class Pgsql extends Server
 {
     private const LOCK_MS = 60_000;
+    // to_jsonb(), because pg_attribute.attgenerated does not exist before version 12.
+    private const COLUMNS = 'SELECT a.attname AS name, '
+        . 'format_type(a.atttypid, a.atttypmod) AS type, '
+        . 'a.attnotnull AS must, pg_get_expr(d.adbin, d.adrelid) AS value, '
+        . "COALESCE(to_jsonb(a) ->> 'attgenerated', '') AS generated, "
+        . 'CASE WHEN a.attcollation <> t.typcollation THEN c.collname END AS collation, '
+        . 'COALESCE(a.attnum = ANY (i.indkey), false) AS is_key, '
+        . 't.typnotnull AND t.typdefault IS NULL AND d.adbin IS NULL AS never, '
+        . 'pg_get_serial_sequence(a.attrelid::regclass::text, a.attname) IS NOT NULL AS serial '
+        . 'FROM pg_attribute a '
+        . 'JOIN pg_type t ON t.oid = a.atttypid '
+        . 'LEFT JOIN pg_collation c ON c.oid = a.attcollation '
+        . 'LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum '
+        . 'LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary '
+        . 'WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped '
+        . 'ORDER BY a.attnum';
 
     /** @var list<array{string, string}> */
     private array $lost = [];
@@ -23,6 +39,7 @@ final class Pgsql extends Server
         parent::__construct($pdo, $names);
         $pdo->exec('SET lock_timeout = ' . self::LOCK_MS);
         $pdo->exec("SET timezone = 'UTC'"); // for times with a zone
+        $pdo->exec('SET row_security = off'); // an error instead of rows that a policy hides
         $pdo->exec('SET client_min_messages = warning');
     }
 
@@ -53,31 +70,22 @@ final class Pgsql extends Server
 
     public function columns(string $table): array
     {
-        // to_jsonb(), because pg_attribute.attgenerated does not exist before version 12.
-        $sql = 'SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, '
-            . 'a.attnotnull AS must, pg_get_expr(d.adbin, d.adrelid) AS value, '
-            . "COALESCE(to_jsonb(a) ->> 'attgenerated', '') AS generated, "
-            . 'CASE WHEN a.attcollation <> t.typcollation THEN c.collname END AS collation, '
-            . 'COALESCE(a.attnum = ANY (i.indkey), false) AS is_key FROM pg_attribute a '
-            . 'JOIN pg_type t ON t.oid = a.atttypid '
-            . 'LEFT JOIN pg_collation c ON c.oid = a.attcollation '
-            . 'LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum '
-            . 'LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary '
-            . 'WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped '
-            . 'ORDER BY a.attnum';
         $columns = [];
-        foreach ($this->all($sql, $this->quote($table)) as $about) {
+        foreach ($this->all(self::COLUMNS, $this->quote($table)) as $about) {
             $isGenerated = $about['generated'] !== '';
             $value = match (true) {
                 $isGenerated => " GENERATED ALWAYS AS ($about[value]) STORED",
-                $about['value'] === null => '',
+                // The sequence of a serial column belongs to the old table, and ends with it.
+                $about['value'] === null || $about['serial'] => '',
                 default => " DEFAULT $about[value]" . ($about['must'] ? ' NOT NULL' : ''),
             };
             $collation = $about['collation'] === null ? ''
                 : " COLLATE {$this->quote($about['collation'])}";
             $definition = "$about[type]$collation$value";
             $isKey = (bool) $about['is_key'];
-            $columns[] = new Column($about['name'], $definition, $isKey, $isGenerated);
+            $trouble = $about['never'] ? "has the type $about[type], which is never NULL, and no "
+                . 'default: enqueue() could store nothing. Give it a default' : null;
+            $columns[] = new Column($about['name'], $definition, $isKey, $isGenerated, $trouble);
         }
         return $columns;
     }
@@ -214,6 +222,18 @@ final class Pgsql extends Server
             . "AND ctid = split_part(?::text, ' ', 2)::tid";
     }
 
+    public function refuse(string $table): void
+    {
+        $sql = 'SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass(?)';
+        $schema = $this->one($sql, $this->quote($table));
+        $current = $this->one('SELECT quote_ident(current_schema())');
+        if ($schema !== $current) {
+            throw Stop::config("Table $table is in the schema $schema, but new tables are made in "
+                . "$current: give a DSN with ;options='-csearch_path=$schema'. Nothing was "
+                . 'changed.');
+        }
+    }
+
     public function begin(string ...$tables): void
     {
         $this->pdo->exec('BEGIN ISOLATION LEVEL READ COMMITTED');
@@ -242,7 +262,15 @@ final class Pgsql extends Server
                     . $this->quote($wanted));
             }
             $this->rename($staged, $final);
+            $this->pdo->exec("ALTER TABLE {$this->quote($final)} OWNER TO {$this->owner($before)}");
         }
+    }
+
+    /** The owner of a table, quoted; he must own the queue's tables too. */
+    private function owner(string $table): string
+    {
+        return (string) $this->one('SELECT quote_ident(pg_get_userbyid(relowner)) FROM pg_class '
+            . 'WHERE oid = to_regclass(?)', $this->quote($table));
     }
 
     /** @return list<array<string, mixed>> indexes and sequences of a table */
