@@ -154,7 +154,7 @@ final class Adoption
         return ['state' => Note::BEGUN, 'source' => $source, 'shape' => $shape->value,
             'created' => $table === null || strcasecmp($source, $this->names->table) === 0,
             'config' => $this->database->table($this->names->config) === null,
-            'rows' => '', 'lost' => []];
+            'rows' => '', 'objects' => [], 'lost' => []];
     }
 
     /**
@@ -230,7 +230,9 @@ final class Adoption
             $about['created'] && $this->note->version();
             // The number of copies: on MariaDB the queue may have newer mail already.
             $rows = $this->note->rows($this->names, $copy->copied());
-            $this->note->write(['state' => Note::DONE, 'lost' => $lost, 'rows' => $rows] + $about);
+            $objects = $about['created'] ? $this->database->objects($this->names->table) : [];
+            $this->note->write(['state' => Note::DONE, 'lost' => $lost, 'rows' => $rows,
+                'objects' => $objects] + $about);
             $dryRun ? $this->database->rollBack() : $this->database->commit();
         } catch (\Throwable $e) {
             throw $this->back($e, $source);

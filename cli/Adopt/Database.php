@@ -121,6 +121,27 @@ abstract class Database
     /** @return list<Dependent> what stands in the way of renaming the table */
     abstract public function dependents(string $table): array;
 
+    /**
+     * Lists what belongs to a table or names it. --undo drops it all, so it must be as it was.
+     *
+     * @return list<string>
+     */
+    public function objects(string $table): array
+    {
+        $columns = array_map(static fn (string $name): string => "column $name", Column::names(
+            $this->columns($table)
+        ));
+        $objects = [...$columns, ...$this->indexes($table), ...array_map(
+            static fn (Dependent $one): string => $one->what,
+            $this->dependents($table)
+        )];
+        sort($objects);
+        return array_values(array_unique($objects));
+    }
+
+    /** @return list<string> indexes; on SQLite also the table's triggers */
+    abstract protected function indexes(string $table): array;
+
     /** @return iterable<int|string|null, array<string, mixed>> keyed by what locate() takes */
     abstract public function rows(string $table, string $order): iterable;
 

@@ -219,6 +219,13 @@ final class Mysql extends Server
         );
     }
 
+    protected function indexes(string $table): array
+    {
+        return array_column($this->all("SELECT DISTINCT CONCAT('index ', index_name) AS what FROM "
+            . 'information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ?',
+            $table), 'what');
+    }
+
     public function rows(string $table, string $order): iterable
     {
         $reader = ($this->connect)();

@@ -12,7 +12,7 @@ use PDO;
  * "begun" is written before the first change, so that the next run can go on or back from there.
  *
  * @phpstan-type About array{state: string, source: string, shape: string, created: bool,
- *     config: bool, rows: string, lost: list<array{string, string}>}
+ *     config: bool, rows: string, objects: list<string>, lost: list<array{string, string}>}
  */
 final class Note
 {
@@ -41,6 +41,10 @@ final class Note
                     'created' => ($note['created'] ?? false) === true,
                     'config' => ($note['config'] ?? false) === true,
                     'rows' => (string) ($note['rows'] ?? ''),
+                    'objects' => array_values(array_map(strval(...), array_filter(
+                        (array) ($note['objects'] ?? []),
+                        is_string(...)
+                    ))),
                     'lost' => self::lost((array) ($note['lost'] ?? [])),
                 ];
             }

@@ -302,6 +302,12 @@ final class Pgsql extends Server
         $this->lost[] = ["name $wanted", "ALTER $kind $other RENAME TO {$this->quote($wanted)}"];
     }
 
+    protected function indexes(string $table): array
+    {
+        return array_map(static fn (array $one): string
+            => strtolower($one['kind']) . " $one[name]", $this->parts($table));
+    }
+
     public function rename(string $from, string $to): void
     {
         $this->pdo->exec("ALTER TABLE {$this->quote($from)} RENAME TO {$this->quote($to)}");

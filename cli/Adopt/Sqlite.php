@@ -124,6 +124,13 @@ final class Sqlite extends Database
             => new Dependent('foreign key' . substr($key, 11)), array_values($keys))];
     }
 
+    protected function indexes(string $table): array
+    {
+        return array_column($this->all("SELECT type || ' ' || name AS what FROM main.sqlite_master "
+            . "WHERE type IN ('index', 'trigger') AND sql IS NOT NULL AND tbl_name = ? "
+            . 'COLLATE NOCASE', $table), 'what');
+    }
+
     /** @return list<array<string, mixed>> foreign keys to this table, its own among them */
     private function referring(string $table): array
     {

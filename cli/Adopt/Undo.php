@@ -94,12 +94,30 @@ final class Undo
         if (!$this->isThere($queue->table)) {
             return;
         }
-        $queue === $this->names && $this->refuseMoved($note);
+        if ($queue === $this->names) {
+            $this->refuseMoved($note);
+            $this->refuseNew($note);
+        }
         $isSame = $note['rows'] === '' ? $this->database->count($queue->table) === 0
             : $this->note->rows($queue) === $note['rows'];
         if (!$isSame) {
             throw Stop::config(self::CHANGED . Names::before($note['source'])
                 . '. Nothing was changed.');
+        }
+    }
+
+    /**
+     * Refuses if something was made for the queue's table since, which would be dropped with it.
+     *
+     * @param About $note
+     */
+    private function refuseNew(array $note): void
+    {
+        $new = array_diff($this->database->objects($this->names->table), $note['objects']);
+        if ($note['objects'] && $new) {
+            throw Stop::config('Since the adoption ' . implode(', ', $new) . ' came to '
+                . "{$this->names->table}, and would be dropped with it. Drop it first. Nothing was "
+                . 'changed.');
         }
     }
 
