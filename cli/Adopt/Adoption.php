@@ -72,6 +72,7 @@ final class Adoption
         $what = array_map(static fn (Dependent $one): string => $one->what, $dependents);
         return ['counts' => $copy->counts, 'expired' => $copy->expired, 'left' => $copy->left,
             'othersNamed' => $copy->othersNamed,
+            'children' => $this->database->children($this->names->table),
             'columns' => array_map(static fn (Column $one): string => $one->name, $copy->own()),
             'dropped' => [...$this->dropped, ...$what]];
     }

@@ -139,6 +139,12 @@ abstract class Database
         return array_values(array_unique($objects));
     }
 
+    /** @return list<string> tables whose foreign keys to this one stay (SQLite only) */
+    public function children(string $table): array
+    {
+        return [];
+    }
+
     /** @return list<string> indexes; on SQLite also the table's triggers */
     abstract protected function indexes(string $table): array;
 

@@ -131,6 +131,12 @@ final class Sqlite extends Database
             . 'COLLATE NOCASE', $table), 'what');
     }
 
+    public function children(string $table): array
+    {
+        $names = array_unique(array_column($this->referring($table), 'child'));
+        return array_values(array_diff($names, [$table]));
+    }
+
     /** @return list<array<string, mixed>> foreign keys to this table, its own among them */
     private function referring(string $table): array
     {
@@ -345,9 +351,13 @@ final class Sqlite extends Database
 
     public function carryOver(string $source, bool $dropThem): array
     {
-        $wrong = [];
+        $wrong = $replaced = [];
         $isSame = strcasecmp($source, $this->names->table) === 0;
         foreach ($this->lost as $what => $sql) {
+            if ($isSame && $this->other(substr($what, 6)) === "index of {$this->names->table}") {
+                $replaced[] = $what; // by the queue's own index of that name
+                continue;
+            }
             $fits = $isSame ? $this->again($sql) : !str_starts_with($what, 'trigger ');
             $wrong = $fits ? $wrong : [...$wrong, $what];
         }
@@ -364,7 +374,7 @@ final class Sqlite extends Database
             throw Stop::config("Foreign keys would be violated ($now, before: $this->violations). "
                 . 'Nothing was changed.');
         }
-        return $wrong;
+        return [...$wrong, ...$replaced];
     }
 
     /** @return list<string> the views and triggers that do not compile now; they are dropped */
@@ -405,9 +415,8 @@ final class Sqlite extends Database
         try {
             $this->pdo->exec($sql);
             return true;
-        } catch (PDOException $e) {
-            // The queue has an index of that name already, for the same purpose.
-            return str_contains($e->getMessage(), 'already exists');
+        } catch (PDOException) {
+            return false;
         }
     }
 

@@ -75,6 +75,9 @@ final class Adopt extends Command
             $list = implode(', ', array_map($safe, $report[$key]));
             echo $list === '' ? '' : "$text: $list.\n";
         }
+        $children = implode(', ', array_map($safe, $report['children']));
+        echo $children === '' ? '' : "The worker's own connection does not enforce the foreign "
+            . "keys of $children: rows there stay when a mail is deleted.\n";
         $this->others($report['othersNamed']);
         $this->left($report['left']);
         if ($dryRun) {

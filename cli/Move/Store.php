@@ -164,6 +164,7 @@ final class Store
         $code = match (true) {
             // Bad values, constraints, privileges, missing tables: trying again does not help.
             in_array($state, ['0A', '22', '23', '42'], true) => ExitCode::CONFIG,
+            $this->kind === 'mysql' && in_array($driver, [1153, 1301], true) => ExitCode::CONFIG,
             $this->kind === 'sqlite' && $driver === 8 => ExitCode::NOPERM, // read-only
             $this->kind === 'sqlite' && in_array($driver, [1, 11, 26], true) => ExitCode::CONFIG,
             default => ExitCode::TEMPFAIL,
@@ -171,6 +172,8 @@ final class Store
         $text = strtok($e->getMessage(), "\r\n");
         $again = $code === ExitCode::TEMPFAIL ? 'repeat the command to go on'
             : 'correct this and repeat the command to go on';
+        $text .= $this->kind === 'mysql' && in_array($driver, [1153, 1301], true)
+            ? '. Set max_allowed_packet of the server to more than the largest mail' : '';
         return new Stop("$this->name: $text. What is copied stays: $again, or give the move up "
             . 'with --abort', $code);
     }

@@ -96,7 +96,8 @@ echo implode(' ', column($pdo, 'SELECT id FROM mail_queue')), "\n";
 --EXPECT--
 exit 0: Adopted 2 mails of mail_queue: 1 failed, 1 pending.
 Your own columns go with them: job, note, subject, lang, stamp, odd `name, size, parent.
-Dropped, or left with the old table: trigger left_out of registrations.
+Dropped, or left with the old table: index mail_queue_due, trigger left_out of registrations.
+The worker's own connection does not enforce the foreign keys of audit: rows there stay when a mail is deleted.
 Backup: %/mail.db-before-adopt-%
 The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
@@ -136,6 +137,7 @@ The old table is email_queues_before. To go back, before mail is stored or sent:
 exit 0: Table email_queues is as it was.
 as it was
 exit 0: Adopted 1 mail of mail_queue: 1 pending.
+The worker's own connection does not enforce the foreign keys of child: rows there stay when a mail is deleted.
 Backup: %/mail.db-before-adopt-%
 The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
