@@ -259,6 +259,9 @@ final class Adoption
         } catch (\PDOException) {
             return $e; // the connection is lost; the next run finds what is left
         } catch (Stop) {
+            if ($this->database->table(Names::before($source)) === null) {
+                return $e; // tidy() found a table of another program
+            }
             // Mail was stored in the queue meanwhile: there is only the way on.
         }
         $text = str_replace(' Nothing was changed.', '', $e->getMessage());

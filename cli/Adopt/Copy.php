@@ -293,7 +293,8 @@ final class Copy
         }
         if ($statement->rowCount() !== 1) {
             throw Stop::config('Row ' . $this->label($row, $key) . ' cannot be copied: its key '
-                . 'finds no row, or several. Nothing was changed.');
+                . 'finds no row, or several. Give the table a primary key of one column with '
+                . 'numbers or text. Nothing was changed.');
         }
         $this->count($new);
     }

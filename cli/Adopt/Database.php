@@ -59,8 +59,27 @@ abstract class Database
     {
         $state = substr((string) $e->getCode(), 0, 2);
         return in_array($state, ['08', '40', '53', '55', '57'], true)
-            || preg_match('/locked|gone away|Lock wait|Lost connection/i', $e->getMessage())
+            || preg_match('/locked|gone away|Lock wait|Lost connection|disk/i', $e->getMessage())
             ? ExitCode::TEMPFAIL : ExitCode::CONFIG;
+    }
+
+    /** The text of an error that may be due to the file of the database. */
+    public static function text(PDOException $e, string $name): string
+    {
+        $text = $e->getMessage();
+        return match (1) {
+            preg_match('/readonly|unable to open/i', $text) => "$name or its directory cannot be "
+                . "written: $text. Run adopt as the user that the file belongs to",
+            preg_match('/disk is full|disk I\/O/i', $text) => "$name: $text. Nothing was changed. "
+                . 'Free about twice the size of the file, and try again',
+            default => "The database refuses: $text",
+        };
+    }
+
+    /** The most octets that the name of a table can have. */
+    public function nameMax(): int
+    {
+        return PHP_INT_MAX;
     }
 
     /** @return list<array<string, mixed>> */

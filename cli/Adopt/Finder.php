@@ -22,7 +22,8 @@ final class Finder
         $found = [];
         $names = [$this->names->table => Shape::Jobs, 'email_queues' => Shape::Messages,
             'mail_outbox' => Shape::Outbox];
-        $isKnown = $word === null || isset($names[$word]);
+        $isKnown = $word === null
+            || isset(array_change_key_case($names)[strtolower($word)]);
         foreach ($isKnown ? $names : [$word => Shape::Messages] as $name => $shape) {
             if ($word === null || strcasecmp($word, $name) === 0) {
                 $table = $this->database->table($name);
@@ -52,6 +53,10 @@ final class Finder
     public function check(string $source, Shape $shape): void
     {
         $before = Names::before($source);
+        if (strlen($before) > $this->database->nameMax()) {
+            throw Stop::config("The name $source is too long: the table would be called $before. "
+                . 'Rename it. Nothing was changed.');
+        }
         if ($this->database->table($before) !== null || $this->database->other($before) !== null) {
             throw Stop::config("Table $before is there already, and $source would be called so: "
                 . 'rename or drop it. Nothing was changed.');

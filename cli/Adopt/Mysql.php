@@ -50,6 +50,11 @@ final class Mysql extends Server
         }
     }
 
+    public function nameMax(): int
+    {
+        return 64;
+    }
+
     public function isOneTransaction(): bool
     {
         return false;

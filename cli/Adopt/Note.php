@@ -66,9 +66,12 @@ final class Note
         return $pairs;
     }
 
-    /** The value of a key of a config table. */
+    /** The value of a key of a config table; false if there is none. */
     public function text(string $table, string $key): string|false
     {
+        if (array_diff(['key', 'value'], Column::names($this->database->columns($table)))) {
+            return false; // another program's table
+        }
         $quote = $this->database->quote(...);
         $statement = $this->database->pdo->prepare("SELECT {$quote('value')} FROM "
             . "{$quote($table)} WHERE {$quote('key')} = ?");
@@ -85,6 +88,13 @@ final class Note
     public function write(array $about): void
     {
         $table = $this->database->table($this->names->config) ?? $this->names->staged()->config;
+        foreach ($about['lost'] as [$what, $sql]) {
+            if (!preg_match('//u', "$what$sql")) {
+                throw Stop::config('The SQL of ' . ($what ?: $about['source']) . ' is not UTF-8, '
+                    . 'so --undo could not make it again. Make it anew in UTF-8. Nothing was '
+                    . 'changed.');
+            }
+        }
         $text = json_encode($about, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES);
         $this->put($table, $this->names->key(), $text);
         if ($this->text($table, $this->names->key()) !== $text) {

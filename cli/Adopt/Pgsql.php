@@ -48,6 +48,11 @@ final class Pgsql extends Server
         $this->one('SELECT pg_advisory_lock(7881696737355982199)'); // held until disconnected
     }
 
+    public function nameMax(): int
+    {
+        return 63;
+    }
+
     public function bytes(string $column): string
     {
         return "CAST({$this->quote($column)} AS TEXT)";

@@ -45,6 +45,11 @@ final class Undo
         if ($note['state'] === Note::DONE && $this->database->table($before) === null) {
             throw Stop::config("There is nothing to undo: there is no table $before.");
         }
+        if ($this->isThere($before) && $this->isThere($note['source'])
+            && strcasecmp($note['source'], $this->names->table) !== 0) {
+            throw Stop::config("A table $note[source] is there again: the old program has made it. "
+                . "Stop that, copy its rows into $before and drop it. Nothing was changed.");
+        }
         $failed = $this->database instanceof Mysql ? $this->inSteps($this->database, $note)
             : $this->atOnce($note);
         $this->database->tidy();

@@ -8,6 +8,7 @@ use MailQueue\Cli\Adopt\Adoption;
 use MailQueue\Cli\Adopt\Database;
 use MailQueue\Cli\Adopt\Names;
 use MailQueue\Cli\Adopt\Undo;
+use MailQueue\Cli\Named;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 use PDOException;
@@ -36,7 +37,8 @@ final class Adopt extends Command
                 $this->args->has('drop-them')
             );
         } catch (PDOException $e) {
-            throw new Stop('The database refuses: ' . $e->getMessage(), Database::code($e));
+            $name = (new Named($this->settings->database()))->shown;
+            throw new Stop(Database::text($e, $name), Database::code($e));
         }
         return $this->result($report, fn () => $this->report($report, $dryRun, $names));
     }

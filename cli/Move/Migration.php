@@ -139,6 +139,7 @@ final class Migration
     public function abort(): Report
     {
         $pair = $this->pair;
+        $pair->source->aborts = $pair->target->aborts = true;
         $to = $pair->to = $pair->source->record(Record::TO);
         $from = $pair->target->record(Record::FROM);
         $isSame = $to !== null && $from !== null && $to->id === $from->id;

@@ -24,6 +24,7 @@ final class Store
     public readonly string $jobs; // the tables' names, quoted
     public readonly string $bodies;
     public readonly string $spent;
+    public bool $aborts = false; // the command gives the move up
 
     public function __construct(
         public readonly PDO $pdo,
@@ -174,8 +175,8 @@ final class Store
             : 'correct this and repeat the command to go on';
         $text .= $this->kind === 'mysql' && in_array($driver, [1153, 1301], true)
             ? '. Set max_allowed_packet of the server to more than the largest mail' : '';
-        return new Stop("$this->name: $text. What is copied stays: $again, or give the move up "
-            . 'with --abort', $code);
+        return new Stop("$this->name: $text. " . ($this->aborts ? 'Repeat the command to go on'
+            : "What is copied stays: $again, or give the move up with --abort"), $code);
     }
 
     // ---- transactions ----

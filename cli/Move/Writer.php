@@ -79,6 +79,10 @@ final class Writer
             $id <= $this->summed && $this->sum ^= $hash;
         }
         $this->target->delete(array_keys($old));
+        // Bodies without a job, if somebody has deleted rows in the target.
+        $range = "id > $from AND id <= $to";
+        $this->target->run("DELETE FROM {$this->target->bodies} WHERE $range AND id NOT IN "
+            . "(SELECT id FROM {$this->target->jobs} WHERE $range)");
     }
 
     /**
