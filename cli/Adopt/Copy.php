@@ -119,8 +119,9 @@ final class Copy
     {
         $state = (string) ($new['status'] ?? 'sent');
         $this->counts[$state] = ($this->counts[$state] ?? 0) + 1;
+        $end = $new['expires_at'] ?? null;
         $this->expired += in_array($state, ['pending', 'failed'], true)
-            && $new['expires_at'] !== null && $new['expires_at'] <= time() ? 1 : 0;
+            && $end !== null && $end <= time() ? 1 : 0;
     }
 
     /** The number of rows that became mails. */
@@ -179,7 +180,7 @@ final class Copy
             $this->left[$this->label($row, $key)] = $id;
             return;
         }
-        is_int($id) && $trial?->delete([$id]);
+        is_int($id) && $trial->delete([$id]);
         $this->count($new);
         if ($message instanceof Message && $message->namesOthers) {
             $this->othersNamed[] = $this->label($row, $key);

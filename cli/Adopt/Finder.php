@@ -93,8 +93,8 @@ final class Finder
                 . implode(', ', $lacks) . '. Give the queue another --config-table. Nothing was '
                 . 'changed.');
         }
-        foreach ([Record::TO => 'was moved to', Record::FROM => 'is being moved here from'] as
-            $key => $what) {
+        $moves = [Record::TO => 'was moved to', Record::FROM => 'is being moved here from'];
+        foreach ($moves as $key => $what) {
             $text = (new Note($this->database, $this->names))->text($config, $key);
             $move = $text === false ? null : Record::in($text, $key, $this->names->table);
             if ($move !== null && ($key === Record::TO || !$move->isOver)) {

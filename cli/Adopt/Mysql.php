@@ -226,9 +226,9 @@ final class Mysql extends Server
 
     protected function indexes(string $table): array
     {
-        return array_column($this->all("SELECT DISTINCT CONCAT('index ', index_name) AS what FROM "
-            . 'information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ?',
-            $table), 'what');
+        $sql = "SELECT DISTINCT CONCAT('index ', index_name) AS what FROM "
+            . 'information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ?';
+        return array_column($this->all($sql, $table), 'what');
     }
 
     public function rows(string $table, string $order): iterable

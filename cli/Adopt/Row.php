@@ -90,7 +90,7 @@ final class Row
             'recipients' => $new['recipients'] !== null && !$isList,
             'refused' => $new['refused'] !== null && !is_array($json('refused')),
             'fields' => $new['fields'] !== null && !is_array($json('fields')),
-            'message_id' => $new['message_id'] !== null && !preg_match($id, $new['message_id']),
+            'message_id' => !preg_match($id, (string) ($new['message_id'] ?? '<none@set>')),
             'parked_for' => !in_array($new['parked_for'], [null, ...$reasons], true),
         ];
         foreach (array_keys(array_filter($isWrong)) as $name) {
