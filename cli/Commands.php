@@ -218,8 +218,8 @@ final class Commands
             ],
             'options' => [
                 'dry-run' => 'say what would be done, change nothing',
-                'drop-them' => 'drop views, triggers and foreign keys that name the table and do '
-                    . "not work with the queue's",
+                'drop-them' => "drop views and foreign keys that do not work with the queue's "
+                    . 'table, and triggers and rules of other tables that name it',
                 'undo' => 'give the old table back, if no mail was stored or sent since',
             ],
         ],

@@ -85,9 +85,9 @@ final class Help
             names none, it goes to those of its headers.
 
             It is one transaction; on MariaDB and MySQL it is two steps. If it is killed
-            between them, run it again, or use --undo. Views, triggers and foreign keys that
-            do not work with the new table are listed; nothing is changed without
-            --drop-them.
+            between them, run it again, or use --undo. Views and foreign keys that do not
+            work with the new table, and triggers and rules of other tables that name it,
+            are listed; nothing is changed without --drop-them.
             TEXT,
         'migrate-store' => <<<'TEXT'
             FROM and TO are paths of SQLite files or DSNs. If TO is a file that does not

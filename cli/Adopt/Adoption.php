@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Adopt;
 
+use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Failure;
 use MailQueue\Cli\Stop;
 
@@ -40,25 +41,72 @@ final class Adoption
             : $this->begun($begun, $word);
         [$source, $shape, $goesOn] = $found;
         $before = Names::before($source);
-        $table = $goesOn ? $before : $source;
         $dependents = $goesOn ? [] : $this->dependents($source, $dropThem);
-        $columns = $this->database->columns($table);
+        $columns = $this->database->columns($goesOn ? $before : $source);
         $copy = new Copy($this->database, $this->names, $shape, $columns);
-        $copy->check($table);
+        $copy->check($goesOn ? $before : $source);
+        self::orNothing($copy, $source);
         $own = $copy->own();
         $backup = null;
         if ($begun !== null && $goesOn) {
             $dryRun || $this->store($copy, $own, $begun, false);
-        } elseif (!$dryRun || $this->database instanceof Sqlite) {
+        } else {
+            $this->database instanceof Mysql && $this->rehearse($shape, $columns, $copy, $source);
             $backup = $dryRun ? null : $this->database->backup();
-            $lost = $begun['lost'] ?? [];
-            $this->change($copy, $this->about($source, $shape), $lost, $dryRun, $dropThem, $backup);
+            if (!$dryRun || $this->database->isOneTransaction()) {
+                $lost = $begun['lost'] ?? [];
+                $about = $this->about($source, $shape);
+                $this->change($copy, $about, $lost, $dryRun, $dropThem, $backup);
+            }
         }
+        return ['source' => $source, 'before' => $before, 'backup' => $backup]
+            + $this->result($copy, $dependents);
+    }
+
+    /**
+     * @param list<Dependent> $dependents
+     * @return array<string, mixed>
+     */
+    private function result(Copy $copy, array $dependents): array
+    {
         $what = array_map(static fn (Dependent $one): string => $one->what, $dependents);
-        return ['source' => $source, 'before' => $before, 'backup' => $backup,
-            'counts' => $copy->counts, 'left' => $copy->left, 'othersNamed' => $copy->othersNamed,
-            'columns' => array_map(static fn (Column $column): string => $column->name, $own),
+        return ['counts' => $copy->counts, 'expired' => $copy->expired, 'left' => $copy->left,
+            'othersNamed' => $copy->othersNamed,
+            'children' => $this->database->children($this->names->table),
+            'columns' => array_map(static fn (Column $one): string => $one->name, $copy->own()),
             'dropped' => [...$this->dropped, ...$what]];
+    }
+
+    /** Refuses a table of which nothing can be adopted: its own program can still send it. */
+    private static function orNothing(Copy $copy, string $source): void
+    {
+        if ($copy->copied() === 0 && $copy->left) {
+            $more = count($copy->left) - 1;
+            throw Stop::config("No row of $source can be adopted. Row "
+                . array_key_first($copy->left) . ': ' . current($copy->left)
+                . ($more ? " (and $more more rows)" : '')
+                . '. Nothing was changed.');
+        }
+    }
+
+    /**
+     * Stores the rows under the staged names and undoes that: after RENAME TABLE it is too late.
+     *
+     * @param list<Column> $columns
+     */
+    private function rehearse(Shape $shape, array $columns, Copy $real, string $source): void
+    {
+        $staged = $this->names->staged();
+        $copy = new Copy($this->database, $staged, $shape, $columns);
+        try {
+            $this->database->stage($copy->own(), $real->last);
+            $staged->queue($this->database->pdo); // completes what a transaction cannot make
+            $this->database->beginRows();
+            $copy->store($source, $copy->own());
+        } finally {
+            $this->database->rollBack();
+            $this->database->tidy();
+        }
     }
 
     /**
@@ -93,8 +141,9 @@ final class Adoption
         if ($dependents && !$dropThem) {
             $list = array_map(static fn (Dependent $one): string => $one->what, $dependents);
             throw Stop::config("These refer to table $source: " . implode(', ', $list) . '. With '
-                . '--drop-them views and foreign keys are dropped (--undo creates them again), the '
-                . 'others stay with the old table. Nothing was changed.');
+                . '--drop-them views, foreign keys, and rules and triggers of other tables are '
+                . 'dropped (--undo creates them again); the others stay with the old table. '
+                . 'Nothing was changed.');
         }
         return $dependents;
     }
@@ -106,7 +155,7 @@ final class Adoption
         return ['state' => AdoptionRecord::BEGUN, 'source' => $source, 'shape' => $shape->value,
             'created' => $table === null || strcasecmp($source, $this->names->table) === 0,
             'config' => $this->database->table($this->names->config) === null,
-            'rows' => '', 'lost' => []];
+            'rows' => '', 'objects' => [], 'lost' => []];
     }
 
     /**
@@ -122,16 +171,8 @@ final class Adoption
         ?string $backup
     ): void {
         $source = $about['source'];
-        $queue = $this->names->table;
         try {
-            $about['created'] && $this->database->stage($copy->own(), $copy->last);
-            $this->database->begin($source, ...($about['created'] ? [] : [$queue]));
-            if (!$about['created']) {
-                $this->database->addColumns($queue, $copy->own());
-                $this->database->continueAfter($queue, $copy->last);
-                (new Finder($this->database, $this->names))->checkEmpty($source);
-            }
-            $dependents = $this->dependents($source, $dropThem); // again: $source is locked now
+            $dependents = $this->prepare($copy, $about, $dropThem);
             if ($this->database instanceof Mysql) {
                 $this->database->lose($dependents, $known);
                 $about['lost'] = $this->database->lost();
@@ -144,6 +185,27 @@ final class Adoption
             $backup === null || @unlink($backup);
             throw $e;
         }
+    }
+
+    /**
+     * Locks the tables, and checks again what can have changed before.
+     *
+     * @param About $about
+     * @return list<Dependent>
+     */
+    private function prepare(Copy $copy, array $about, bool $dropThem): array
+    {
+        [$source, $queue] = [$about['source'], $this->names->table];
+        $about['created'] && $this->database->stage($copy->own(), $copy->last);
+        $this->database->begin($source, ...($about['created'] ? [] : [$queue]));
+        $this->database->table($source) ?? throw new Stop("Table $source is gone: another process "
+            . 'has adopted it meanwhile. Nothing was changed.', ExitCode::TEMPFAIL);
+        if (!$about['created']) {
+            $this->database->addColumns($queue, $copy->own());
+            $this->database->continueAfter($queue, $copy->last);
+            (new Finder($this->database, $this->names))->checkEmpty($source);
+        }
+        return $this->dependents($source, $dropThem);
     }
 
     /**
@@ -163,17 +225,23 @@ final class Adoption
             $copy->store(Names::before($source), $own);
             $this->dropped = $this->database->carryOver($source, $dropThem);
             $lost = $this->database->isOneTransaction() ? $this->database->lost() : $about['lost'];
+            // Rows may have come between the check and the lock. On MariaDB GAP leaves room.
+            $this->database->isOneTransaction()
+                && $this->database->continueAfter($this->names->table, $copy->last);
             $about['created'] && $this->record->version();
-            $this->record->write(['state' => AdoptionRecord::DONE, 'lost' => $lost,
-                'rows' => $this->record->rows($this->names)] + $about);
+            // The number of copies: on MariaDB the queue may have newer mail already.
+            $rows = $this->record->rows($this->names, $copy->copied());
+            $objects = $about['created'] ? $this->database->objects($this->names->table) : [];
+            $this->record->write(['state' => AdoptionRecord::DONE, 'lost' => $lost, 'rows' => $rows,
+                'objects' => $objects] + $about);
             $dryRun ? $this->database->rollBack() : $this->database->commit();
         } catch (\Throwable $e) {
             throw $this->back($e, $source);
         }
-        $dryRun || $this->database->tidy();
+        $this->database->tidy();
     }
 
-    /** Takes back all changes (on MariaDB only before the renaming); returns the error to throw. */
+    /** Takes back all changes, on MariaDB unless mail came since; returns the error to throw. */
     private function back(\Throwable $e, string $source): \Throwable
     {
         if ($e instanceof Unfit) {
@@ -185,13 +253,16 @@ final class Adoption
                 $this->database->tidy();
                 return $e;
             }
-            if ($this->database->table(Names::before($source)) === null) {
-                $this->record->read() === null ? $this->database->tidy()
-                    : (new Undo($this->database, $this->names))->run();
-                return $e;
-            }
+            $this->record->read() === null ? $this->database->tidy()
+                : (new Undo($this->database, $this->names))->run();
+            return $e;
         } catch (\PDOException) {
             return $e; // the connection is lost; the next run finds what is left
+        } catch (Stop) {
+            if ($this->database->table(Names::before($source)) === null) {
+                return $e; // tidy() found a table of another program
+            }
+            // Mail was stored in the queue meanwhile: there is only the way on.
         }
         $text = str_replace(' Nothing was changed.', '', $e->getMessage());
         return str_contains($text, 'adopt --undo') ? $e : new Stop(

@@ -12,7 +12,7 @@ use PDO;
  * "begun" is written before the first change, so that the next run can go on or back from there.
  *
  * @phpstan-type About array{state: string, source: string, shape: string, created: bool,
- *     config: bool, rows: string, lost: list<array{string, string}>}
+ *     config: bool, rows: string, objects: list<string>, lost: list<array{string, string}>}
  */
 final class AdoptionRecord
 {
@@ -41,6 +41,10 @@ final class AdoptionRecord
                     'created' => ($record['created'] ?? false) === true,
                     'config' => ($record['config'] ?? false) === true,
                     'rows' => (string) ($record['rows'] ?? ''),
+                    'objects' => array_values(array_map(strval(...), array_filter(
+                        (array) ($record['objects'] ?? []),
+                        is_string(...)
+                    ))),
                     'lost' => self::lost((array) ($record['lost'] ?? [])),
                 ];
             }
@@ -61,8 +65,12 @@ final class AdoptionRecord
         return $pairs;
     }
 
-    private function text(string $table, string $key): string|false
+    /** The value of a key of a config table; false if there is none. */
+    public function text(string $table, string $key): string|false
     {
+        if (array_diff(['key', 'value'], Column::names($this->database->columns($table)))) {
+            return false; // another program's table
+        }
         $quote = $this->database->quote(...);
         $statement = $this->database->pdo->prepare("SELECT {$quote('value')} FROM "
             . "{$quote($table)} WHERE {$quote('key')} = ?");
@@ -79,6 +87,13 @@ final class AdoptionRecord
     public function write(array $about): void
     {
         $table = $this->database->table($this->names->config) ?? $this->names->staged()->config;
+        foreach ($about['lost'] as [$what, $sql]) {
+            if (!preg_match('//u', "$what$sql")) {
+                throw Stop::config('The SQL of ' . ($what ?: $about['source']) . ' is not UTF-8, '
+                    . 'so --undo could not make it again. Make it anew in UTF-8. Nothing was '
+                    . 'changed.');
+            }
+        }
         $text = json_encode($about, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES);
         $this->put($table, $this->names->key(), $text);
         if ($this->text($table, $this->names->key()) !== $text) {
@@ -134,8 +149,13 @@ final class AdoptionRecord
             . "WHERE {$quote('key')} IN ($marks)")->execute($keys);
     }
 
-    /** Returns a hash of the queue's rows. It changes if mail is stored, sent, tried or changed. */
-    public function rows(Names $queue): string
+    /**
+     * Returns the number of mails and a hash of the queue's rows, as "5:ab12…". It changes if mail
+     * is stored, sent, tried or changed.
+     *
+     * @param int|null $count the number to record; null: the number of rows
+     */
+    public function rows(Names $queue, ?int $count = null): string
     {
         $quote = $this->database->quote(...);
         [$jobs, $bodies] = $queue->tables();
@@ -152,6 +172,6 @@ final class AdoptionRecord
                 hash_update($hash, "\n");
             }
         }
-        return hash_final($hash);
+        return ($count ?? $this->database->count($jobs)) . ':' . hash_final($hash);
     }
 }

@@ -5,7 +5,10 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Adopt;
 
 use MailQueue;
+use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Failure;
 use MailQueue\Cli\Stop;
+use MailQueue\MessageException;
 use PDO;
 use PDOException;
 use PDOStatement;
@@ -15,6 +18,7 @@ final class Copy
 {
     /** @var array<string, int> rows by status; those under "sent" are not copied */
     public array $counts = [];
+    public int $expired = 0; // of those, the first run deletes
     /** @var array<string, string> rows that are not copied, and why */
     public array $left = [];
     /** @var list<string> rows whose headers name a recipient that their columns do not */
@@ -27,6 +31,7 @@ final class Copy
     /** @var list<string> all columns in lower case */
     private readonly array $all;
     private ?string $located = null; // what Database::locate() returned
+    private string $table = ''; // where the rows are
 
     /** @param list<Column> $columns of the old table */
     public function __construct(
@@ -46,6 +51,8 @@ final class Copy
     public function check(string $table): void
     {
         [$this->counts, $this->left, $this->othersNamed, $words] = [[], [], [], []];
+        $this->expired = 0;
+        $this->checkColumns($table);
         $trial = $this->trial();
         $isPaired = $this->isPaired($table);
         foreach ($this->database->rows($table, $this->order) as $key => $row) {
@@ -57,9 +64,8 @@ final class Copy
                         . 'as it has rows without any key: give it a primary key. Nothing was '
                         . 'changed.');
                 }
-                $new === null ? $this->count('sent')
-                    : $this->look($row, $key, (string) $new['status'], $trial);
-                $this->last = max($this->last, (int) ($new['id'] ?? (is_int($key) ? $key : 0)));
+                $new === null ? $this->count(null) : $this->look($row, $key, $new, $trial);
+                $this->last = max($this->last, (int) ($new['id'] ?? self::rowid($key)));
             } catch (Unfit $e) {
                 if ($e->field !== 'status') {
                     throw Stop::config("Table $table cannot become the queue's: row "
@@ -70,6 +76,27 @@ final class Copy
         }
         $words && throw self::unknown($table, $words);
         $this->unique($table);
+    }
+
+    private function checkColumns(string $table): void
+    {
+        foreach ($this->own() as $column) {
+            $trouble = $column->trouble;
+            foreach ($column->isGenerated ? Row::TIMES : [] as $time) {
+                $trouble ??= Database::mentions($column->definition, $time)
+                    ? "is computed from $time, which becomes a number. Drop it" : null;
+            }
+            if ($trouble !== null) {
+                throw Stop::config("Table $table cannot become the queue's: its column "
+                    . "$column->name $trouble. Nothing was changed.");
+            }
+        }
+    }
+
+    /** The id that a row without one gets: its rowid (SQLite only). */
+    private static function rowid(int|string|null $key): ?int
+    {
+        return Row::isId($key) ? (int) $key : null;
     }
 
     /** @param array<string, int> $words */
@@ -87,25 +114,65 @@ final class Copy
             . 'have arrived). Nothing was changed.');
     }
 
-    private function count(string $state): void
+    /** @param array<string, int|string|null>|null $new null: it was sent */
+    private function count(?array $new): void
     {
+        $state = (string) ($new['status'] ?? 'sent');
         $this->counts[$state] = ($this->counts[$state] ?? 0) + 1;
+        $end = $new['expires_at'] ?? null;
+        $this->expired += in_array($state, ['pending', 'failed'], true)
+            && $end !== null && $end <= time() ? 1 : 0;
+    }
+
+    /** The number of rows that became mails. */
+    public function copied(): int
+    {
+        return array_sum(array_diff_key($this->counts, ['sent' => 0]));
     }
 
     /** Makes a queue in memory, which tells whether a message can be sent as it is. */
     private function trial(): ?MailQueue
     {
-        return $this->shape === Shape::Jobs || !extension_loaded('pdo_sqlite') ? null
-            : new MailQueue(new PDO('sqlite::memory:'));
+        return extension_loaded('pdo_sqlite') ? new MailQueue(new PDO('sqlite::memory:')) : null;
     }
 
-    /** @param array<string, mixed> $row */
+    /**
+     * Checks whether the extension itself would store such a mail.
+     *
+     * @param array<string, int|string|null> $new
+     * @throws Unfit
+     */
+    private function try(array $new, MailQueue $trial): void
+    {
+        $text = static fn (string $name): ?string
+            => $new[$name] === null ? null : (string) $new[$name];
+        try {
+            $id = $trial->enqueue(
+                null,
+                $text($this->names->reference),
+                (string) $new['mail_type'],
+                (int) $new['priority'],
+                maxAttempts: $new['max_attempts'] === null ? null : (int) $new['max_attempts'],
+                envelopeFrom: $text('envelope_from'),
+                recipients: json_decode((string) $new['recipients'], true)
+            );
+            $trial->delete([(int) $id]);
+        } catch (MessageException | \ValueError $e) {
+            throw new Unfit('', Failure::text($e) . '. Correct it, or rename the column');
+        }
+    }
+
+    /**
+     * @param array<string, mixed> $row
+     * @param array<string, int|string|null> $new
+     */
     private function look(
         array $row,
         int|string|null $key,
-        string $state,
+        array $new,
         ?MailQueue $trial
     ): void {
+        $trial === null || $this->try($new, $trial);
         $message = $this->shape === Shape::Jobs ? null
             : Message::of($this->shape->read(array_change_key_case($row)));
         $id = $message instanceof Message && $trial !== null ? $message->store($trial) : $message;
@@ -114,7 +181,7 @@ final class Copy
             return;
         }
         is_int($id) && $trial->delete([$id]);
-        $this->count($state);
+        $this->count($new);
         if ($message instanceof Message && $message->namesOthers) {
             $this->othersNamed[] = $this->label($row, $key);
         }
@@ -168,7 +235,8 @@ final class Copy
      */
     public function store(string $before, array $own): void
     {
-        [$this->counts, $this->left] = [[], []];
+        [$this->counts, $this->left, $this->expired] = [[], [], 0];
+        $this->table = $before;
         $isCopied = static fn (Column $one): bool => !$one->isGenerated;
         $own = array_values(array_filter($own, $isCopied));
         $queue = $this->shape === Shape::Jobs ? null : $this->names->queue($this->database->pdo);
@@ -176,20 +244,31 @@ final class Copy
         foreach ($this->database->rows($before, $this->order) as $key => $row) {
             $new = $this->convert->convert($row);
             if ($new === null) {
-                $this->count('sent');
+                $this->count(null);
                 continue;
             }
-            $new['id'] ??= is_int($key) ? $key : null;
-            if ($new['id'] === null) {
-                unset($new['id']);
+            $new['id'] ??= self::rowid($key);
+            $this->last = max($this->last, (int) $new['id']);
+            $new = array_diff_key($new, $new['id'] === null ? ['id' => 0] : []);
+            try {
+                if ($queue !== null) {
+                    $this->storeMessage($queue, $row, $new, $key, $own, $before);
+                    continue;
+                }
+                $statement ??= $this->insert($new, $own, $before);
+                $this->storeJob($statement, $row, $new, $own ? $this->found($row, $key) : [], $key);
+            } catch (PDOException $e) {
+                throw $this->unfit($e, $row, $key);
             }
-            if ($queue !== null) {
-                $this->storeMessage($queue, $row, $new, $key, $own, $before);
-                continue;
-            }
-            $statement ??= $this->insert($new, $own, $before);
-            $this->storeJob($statement, $row, $new, $own ? $this->found($row, $key) : [], $key);
         }
+    }
+
+    /** @param array<string, mixed> $row */
+    private function unfit(PDOException $e, array $row, int|string|null $key): \Exception
+    {
+        return Database::code($e) === ExitCode::TEMPFAIL ? $e : Stop::config("Table $this->table "
+            . "cannot become the queue's: row {$this->label($row, $key)}: {$e->getMessage()}. "
+            . 'Correct it. Nothing was changed.');
     }
 
     /**
@@ -215,9 +294,10 @@ final class Copy
         }
         if ($statement->rowCount() !== 1) {
             throw Stop::config('Row ' . $this->label($row, $key) . ' cannot be copied: its key '
-                . 'finds no row, or several. Nothing was changed.');
+                . 'finds no row, or several. Give the table a primary key of one column with '
+                . 'numbers or text. Nothing was changed.');
         }
-        $this->count((string) $new['status']);
+        $this->count($new);
     }
 
     /**
@@ -320,7 +400,7 @@ final class Copy
             $this->left[$this->label($row, $key)] = $id;
             return;
         }
-        $this->count((string) $new['status']);
+        $this->count($new);
         $quote = $this->database->quote(...);
         $stays = ['mail_type', $this->names->reference, 'message_id', 'envelope_from', 'recipients',
             'refused', 'fields'];

@@ -59,8 +59,27 @@ abstract class Database
     {
         $state = substr((string) $e->getCode(), 0, 2);
         return in_array($state, ['08', '40', '53', '55', '57'], true)
-            || preg_match('/locked|gone away|Lock wait|Lost connection/i', $e->getMessage())
+            || preg_match('/locked|gone away|Lock wait|Lost connection|disk/i', $e->getMessage())
             ? ExitCode::TEMPFAIL : ExitCode::CONFIG;
+    }
+
+    /** The text of an error that may be due to the file of the database. */
+    public static function text(PDOException $e, string $name): string
+    {
+        $text = $e->getMessage();
+        return match (1) {
+            preg_match('/readonly|unable to open/i', $text) => "$name or its directory cannot be "
+                . "written: $text. Run adopt as the user that the file belongs to",
+            preg_match('/disk is full|disk I\/O/i', $text) => "$name: $text. Nothing was changed. "
+                . 'Free about twice the size of the file, and try again',
+            default => "The database refuses: $text",
+        };
+    }
+
+    /** The most octets that the name of a table can have. */
+    public function nameMax(): int
+    {
+        return PHP_INT_MAX;
     }
 
     /** @return list<array<string, mixed>> */
@@ -104,11 +123,49 @@ abstract class Database
     /** Returns the kind of an object with this name, such as "view"; null: none, or a table. */
     abstract public function other(string $name): ?string;
 
+    /** Refuses a table that this database cannot adopt where it is. */
+    public function refuse(string $table): void
+    {
+    }
+
     /** @return list<Column> */
     abstract public function columns(string $table): array;
 
+    /** Whether SQL names a table or a column. Only a person knows what it does with it. */
+    public static function mentions(string $text, string $table): bool
+    {
+        return preg_match('/(?<![\w$])' . preg_quote($table, '/') . '(?![\w$])/i', $text) === 1;
+    }
+
     /** @return list<Dependent> objects that prevent renaming the table */
     abstract public function dependents(string $table): array;
+
+    /**
+     * Lists what belongs to a table or names it. --undo drops it all, so it must be as it was.
+     *
+     * @return list<string>
+     */
+    public function objects(string $table): array
+    {
+        $columns = array_map(static fn (string $name): string => "column $name", Column::names(
+            $this->columns($table)
+        ));
+        $objects = [...$columns, ...$this->indexes($table), ...array_map(
+            static fn (Dependent $one): string => $one->what,
+            $this->dependents($table)
+        )];
+        sort($objects);
+        return array_values(array_unique($objects));
+    }
+
+    /** @return list<string> tables whose foreign keys to this one stay (SQLite only) */
+    public function children(string $table): array
+    {
+        return [];
+    }
+
+    /** @return list<string> indexes; on SQLite also the table's triggers */
+    abstract protected function indexes(string $table): array;
 
     /** @return iterable<int|string|null, array<string, mixed>> keyed by what locate() takes */
     abstract public function rows(string $table, string $order): iterable;
@@ -166,8 +223,17 @@ abstract class Database
     public function addColumns(string $table, array $own): void
     {
         $there = Column::names($this->columns($table));
+        usort($own, static fn (Column $one, Column $two): int // computed from the others
+            => $one->isGenerated <=> $two->isGenerated);
         foreach ($own as $column) {
-            in_array(strtolower($column->name), $there, true) || $this->addColumn($table, $column);
+            try {
+                in_array(strtolower($column->name), $there, true)
+                    || $this->addColumn($table, $column);
+            } catch (PDOException $e) {
+                throw self::code($e) === ExitCode::TEMPFAIL ? $e : Stop::config('Your own column '
+                    . "$column->name cannot be made in the queue's table: {$e->getMessage()}. "
+                    . 'Change or rename it. Nothing was changed.');
+            }
         }
     }
 

@@ -9,12 +9,12 @@ final class Dependent
 {
     /**
      * @param string|null $drop SQL that drops it; null: it stays with the old table
-     * @param string|null $create SQL that makes it again
+     * @param string|list<string>|null $create SQL that makes it again
      */
     public function __construct(
         public readonly string $what,
         public readonly ?string $drop = null,
-        public readonly ?string $create = null,
+        public readonly string|array|null $create = null,
     ) {
     }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Adopt;
 
+use MailQueue\Cli\Move\Record;
 use MailQueue\Cli\Stop;
 
 /** Finds the table to adopt, and refuses one that cannot be adopted. Changes nothing. */
@@ -21,7 +22,8 @@ final class Finder
         $found = [];
         $names = [$this->names->table => Shape::Jobs, 'email_queues' => Shape::Messages,
             'mail_outbox' => Shape::Outbox];
-        $isKnown = $word === null || isset($names[$word]);
+        $isKnown = $word === null
+            || isset(array_change_key_case($names)[strtolower($word)]);
         foreach ($isKnown ? $names : [$word => Shape::Messages] as $name => $shape) {
             if ($word === null || strcasecmp($word, $name) === 0) {
                 $table = $this->database->table($name);
@@ -51,6 +53,10 @@ final class Finder
     public function check(string $source, Shape $shape): void
     {
         $before = Names::before($source);
+        if (strlen($before) > $this->database->nameMax()) {
+            throw Stop::config("The name $source is too long: the table would be called $before. "
+                . 'Rename it. Nothing was changed.');
+        }
         if ($this->database->table($before) !== null || $this->database->other($before) !== null) {
             throw Stop::config("Table $before already exists, and $source would get that name: "
                 . 'rename or drop it. Nothing was changed.');
@@ -69,7 +75,34 @@ final class Finder
             throw Stop::config("Table $source has the columns " . implode(' and ', $doubtful)
                 . ', and only one of them can count: rename the other. Nothing was changed.');
         }
+        $this->database->refuse($source);
+        $this->checkConfig();
         $this->checkQueue($source);
+    }
+
+    /** Checks that the config table can record the adoption, and that the queue was not moved. */
+    private function checkConfig(): void
+    {
+        $config = $this->database->table($this->names->config);
+        if ($config === null) {
+            return;
+        }
+        $lacks = array_diff(['key', 'value'], Column::names($this->database->columns($config)));
+        if ($lacks) {
+            throw Stop::config("Table $config is another program's: it lacks "
+                . implode(', ', $lacks) . '. Give the queue another --config-table. Nothing was '
+                . 'changed.');
+        }
+        $moves = [Record::TO => 'was moved to', Record::FROM => 'is being moved here from'];
+        foreach ($moves as $key => $what) {
+            $text = (new AdoptionRecord($this->database, $this->names))->text($config, $key);
+            $move = $text === false ? null : Record::in($text, $key, $this->names->table);
+            if ($move !== null && ($key === Record::TO || !$move->isOver)) {
+                throw Stop::config("The queue {$this->names->table} $what $move->other and sends "
+                    . 'nothing, so what is adopted would not be sent: adopt where it is sent, or '
+                    . 'finish the move (mailqueue migrate-store). Nothing was changed.');
+            }
+        }
     }
 
     /** Checks the queue that the mails of another table will go to. */
@@ -98,6 +131,7 @@ final class Finder
 
     public function checkEmpty(string $source): void
     {
+        $this->checkConfig(); // again, now that the queue is locked
         if ($this->database->count($this->names->table) > 0) {
             throw Stop::config("The queue {$this->names->table} has mail already, whose ids would "
                 . "be those of $source: let it be sent first (mailqueue work), or give the queue "

@@ -67,7 +67,12 @@ final class Message
             return [];
         }
         $list = json_decode($text, true);
-        $text = is_array($list) ? implode(', ', array_filter($list, is_string(...))) : $text;
+        if (is_array($list)) {
+            if (!array_is_list($list) || $list !== array_filter($list, is_string(...))) {
+                return null; // to leave out an entry would be to lose a recipient
+            }
+            $text = implode(', ', $list);
+        }
         foreach ([$text, strtr($text, ';', ',')] as $try) {
             try {
                 $line = preg_match('/[\r\n]/', $try) ? '' : $try;

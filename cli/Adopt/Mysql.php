@@ -19,6 +19,7 @@ final class Mysql extends ServerDatabase
     /** Ids kept free for mails that the old program may still store before its table is renamed. */
     private const GAP = 1000;
     private const LOCK_S = 60;
+    private const MODE = 'ANSI_QUOTES,STRICT_ALL_TABLES';
 
     /** @var list<array{string, string}> */
     private array $lost = [];
@@ -36,7 +37,7 @@ final class Mysql extends ServerDatabase
      */
     private static function prepare(PDO $pdo): void
     {
-        $pdo->exec("SET SESSION sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES', "
+        $pdo->exec("SET SESSION sql_mode = '" . self::MODE . "', "
             . "time_zone = '+00:00', lock_wait_timeout = " . self::LOCK_S);
     }
 
@@ -47,6 +48,11 @@ final class Mysql extends ServerDatabase
             throw new Stop('Another process has been adopting here for a minute: try again '
                 . 'when it is done.', ExitCode::TEMPFAIL);
         }
+    }
+
+    public function nameMax(): int
+    {
+        return 64;
     }
 
     public function isOneTransaction(): bool
@@ -93,7 +99,9 @@ final class Mysql extends ServerDatabase
                     . (str_contains($extra, 'VIRTUAL') ? 'VIRTUAL' : 'STORED')
                     : $type . $this->value($about, $extra, $isMariaDb),
                 $about['k'] === 'PRI',
-                $isGenerated
+                $isGenerated,
+                strcasecmp($about['name'], 'claimable') === 0
+                    ? 'has the name of a column that the queue computes. Rename it' : null
             );
         }
         return $columns;
@@ -115,7 +123,31 @@ final class Mysql extends ServerDatabase
 
     public function dependents(string $table): array
     {
-        return [...$this->views($table), ...$this->keys($table), ...$this->staying($table)];
+        return [...$this->writers($table), ...$this->views($table), ...$this->keys($table),
+            ...$this->staying($table)];
+    }
+
+    /** @return list<Dependent> triggers of other tables that name the table */
+    private function writers(string $table): array
+    {
+        $found = [];
+        $here = (string) $this->one('SELECT DATABASE()');
+        foreach ($this->all('SELECT trigger_schema AS owner, trigger_name AS name, '
+            . 'sql_mode AS mode, event_object_table AS child, action_statement AS text '
+            . 'FROM information_schema.triggers WHERE event_object_schema <> DATABASE() '
+            . 'OR event_object_table <> ? ORDER BY 1, 2', $table) as $one) {
+            $isHere = $one['owner'] === $here || self::mentions($one['text'], $here);
+            if ($isHere && self::mentions($one['text'], $table)) {
+                $name = $this->quote($one['owner']) . '.' . $this->quote($one['name']);
+                $text = $this->all("SHOW CREATE TRIGGER $name")[0]['SQL Original Statement'];
+                $text = preg_replace('/ DEFINER=(``|"")(@\1)?(?= )/', '', (string) $text);
+                $mode = static fn (string $mode): string => "SET SESSION sql_mode = '$mode'";
+                $sql = [$mode($one['mode']), (string) $text, $mode(self::MODE)];
+                $what = "trigger $one[name] of $one[child]";
+                $found[] = new Dependent($what, "DROP TRIGGER $name", $sql);
+            }
+        }
+        return $found;
     }
 
     /** @return list<Dependent> the views of the table, and the views of those views */
@@ -190,6 +222,13 @@ final class Mysql extends ServerDatabase
             static fn (array $one): Dependent => new Dependent($one['what']),
             $this->all($sql, $table, $table)
         );
+    }
+
+    protected function indexes(string $table): array
+    {
+        $sql = "SELECT DISTINCT CONCAT('index ', index_name) AS what FROM "
+            . 'information_schema.statistics WHERE table_schema = DATABASE() AND table_name = ?';
+        return array_column($this->all($sql, $table), 'what');
     }
 
     public function rows(string $table, string $order): iterable
@@ -269,7 +308,9 @@ final class Mysql extends ServerDatabase
     {
         $new = [];
         foreach ($dependents as $one) {
-            $one->create === null || array_unshift($new, [$one->what, $one->create]);
+            foreach (array_reverse((array) $one->create) as $sql) {
+                array_unshift($new, [$one->what, $sql]);
+            }
         }
         $what = array_column($new, 0);
         $isOld = static fn (array $pair): bool => !in_array($pair[0], $what, true);

@@ -14,6 +14,22 @@ use PDO;
 final class Pgsql extends ServerDatabase
 {
     private const LOCK_MS = 60_000;
+    // to_jsonb(), because pg_attribute.attgenerated does not exist before version 12.
+    private const COLUMNS = 'SELECT a.attname AS name, '
+        . 'format_type(a.atttypid, a.atttypmod) AS type, '
+        . 'a.attnotnull AS must, pg_get_expr(d.adbin, d.adrelid) AS value, '
+        . "COALESCE(to_jsonb(a) ->> 'attgenerated', '') AS generated, "
+        . 'CASE WHEN a.attcollation <> t.typcollation THEN c.collname END AS collation, '
+        . 'COALESCE(a.attnum = ANY (i.indkey), false) AS is_key, '
+        . 't.typnotnull AND t.typdefault IS NULL AND d.adbin IS NULL AS never, '
+        . 'pg_get_serial_sequence(a.attrelid::regclass::text, a.attname) IS NOT NULL AS serial '
+        . 'FROM pg_attribute a '
+        . 'JOIN pg_type t ON t.oid = a.atttypid '
+        . 'LEFT JOIN pg_collation c ON c.oid = a.attcollation '
+        . 'LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum '
+        . 'LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary '
+        . 'WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped '
+        . 'ORDER BY a.attnum';
 
     /** @var list<array{string, string}> */
     private array $lost = [];
@@ -23,12 +39,18 @@ final class Pgsql extends ServerDatabase
         parent::__construct($pdo, $names);
         $pdo->exec('SET lock_timeout = ' . self::LOCK_MS);
         $pdo->exec("SET timezone = 'UTC'"); // for times with a zone
+        $pdo->exec('SET row_security = off'); // an error instead of rows that a policy hides
         $pdo->exec('SET client_min_messages = warning');
     }
 
     public function alone(): void
     {
         $this->one('SELECT pg_advisory_lock(7881696737355982199)'); // held until disconnected
+    }
+
+    public function nameMax(): int
+    {
+        return 63;
     }
 
     public function bytes(string $column): string
@@ -53,38 +75,56 @@ final class Pgsql extends ServerDatabase
 
     public function columns(string $table): array
     {
-        // to_jsonb(), because pg_attribute.attgenerated does not exist before version 12.
-        $sql = 'SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, '
-            . 'a.attnotnull AS must, pg_get_expr(d.adbin, d.adrelid) AS value, '
-            . "COALESCE(to_jsonb(a) ->> 'attgenerated', '') AS generated, "
-            . 'CASE WHEN a.attcollation <> t.typcollation THEN c.collname END AS collation, '
-            . 'COALESCE(a.attnum = ANY (i.indkey), false) AS is_key FROM pg_attribute a '
-            . 'JOIN pg_type t ON t.oid = a.atttypid '
-            . 'LEFT JOIN pg_collation c ON c.oid = a.attcollation '
-            . 'LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum '
-            . 'LEFT JOIN pg_index i ON i.indrelid = a.attrelid AND i.indisprimary '
-            . 'WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped '
-            . 'ORDER BY a.attnum';
         $columns = [];
-        foreach ($this->all($sql, $this->quote($table)) as $about) {
+        foreach ($this->all(self::COLUMNS, $this->quote($table)) as $about) {
             $isGenerated = $about['generated'] !== '';
             $value = match (true) {
                 $isGenerated => " GENERATED ALWAYS AS ($about[value]) STORED",
-                $about['value'] === null => '',
+                // The sequence of a serial column belongs to the old table, and ends with it.
+                $about['value'] === null || $about['serial'] => '',
                 default => " DEFAULT $about[value]" . ($about['must'] ? ' NOT NULL' : ''),
             };
             $collation = $about['collation'] === null ? ''
                 : " COLLATE {$this->quote($about['collation'])}";
             $definition = "$about[type]$collation$value";
             $isKey = (bool) $about['is_key'];
-            $columns[] = new Column($about['name'], $definition, $isKey, $isGenerated);
+            $trouble = $about['never'] ? "has the type $about[type], which is never NULL, and no "
+                . 'default: enqueue() could store nothing. Give it a default' : null;
+            $columns[] = new Column($about['name'], $definition, $isKey, $isGenerated, $trouble);
         }
         return $columns;
     }
 
     public function dependents(string $table): array
     {
-        return [...$this->views($table), ...$this->keys($table), ...$this->staying($table)];
+        return [...$this->writers($table), ...$this->views($table), ...$this->keys($table),
+            ...$this->staying($table)];
+    }
+
+    /** @return list<Dependent> rules and triggers of other tables that name the table */
+    private function writers(string $table): array
+    {
+        $sql = "SELECT 'rule' AS kind, rulename AS name, ev_class::regclass::text AS child, "
+            . 'pg_get_ruledef(oid) AS create, NULL AS text FROM pg_rewrite r WHERE '
+            . "rulename <> '_RETURN' AND ev_class <> to_regclass(?) AND EXISTS (SELECT 1 FROM "
+            . "pg_depend d WHERE d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid "
+            . "AND d.refclassid = 'pg_class'::regclass AND d.refobjid = to_regclass(?)) "
+            . "UNION ALL SELECT 'trigger', tgname, tgrelid::regclass::text, "
+            . 'pg_get_triggerdef(t.oid), p.prosrc FROM pg_trigger t JOIN pg_proc p '
+            . 'ON p.oid = t.tgfoid WHERE NOT tgisinternal AND tgrelid <> to_regclass(?) '
+            . 'ORDER BY 1, 2, 3';
+        $name = $this->quote($table);
+        $found = [];
+        foreach ($this->all($sql, $name, $name, $name) as $one) {
+            if ($one['kind'] === 'rule' || self::mentions((string) $one['text'], $table)) {
+                $found[] = new Dependent(
+                    "$one[kind] $one[name] of $one[child]",
+                    "DROP $one[kind] {$this->quote($one['name'])} ON $one[child]",
+                    rtrim($one['create'], ';')
+                );
+            }
+        }
+        return $found;
     }
 
     /** @return list<Dependent> views, and views on them, in the order to drop them */
@@ -150,12 +190,17 @@ final class Pgsql extends ServerDatabase
             . "UNION ALL SELECT 'policy ' || polname FROM pg_policy WHERE polrelid = $is "
             . "UNION ALL SELECT DISTINCT 'function ' || d.objid::regprocedure::text "
             . "FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.refobjid = $is "
+            . 'UNION ALL SELECT pg_describe_object(d.classid, d.objid, d.objsubid) '
+            . 'FROM pg_depend d JOIN pg_type t ON t.oid = d.refobjid '
+            . 'LEFT JOIN pg_type e ON e.oid = t.typelem '
+            . "WHERE d.refclassid = 'pg_type'::regclass AND d.deptype = 'n' "
+            . "AND $is IN (t.typrelid, e.typrelid) "
             . "UNION ALL SELECT 'partition ' || inhrelid::regclass::text FROM pg_inherits "
             . "WHERE inhparent = $is";
         $name = $this->quote($table);
         return array_map(
             static fn (array $one): Dependent => new Dependent($one['what']),
-            $this->all($sql, $name, $name, $name, $name, $name, $name)
+            $this->all($sql, $name, $name, $name, $name, $name, $name, $name)
         );
     }
 
@@ -182,6 +227,18 @@ final class Pgsql extends ServerDatabase
             . "AND ctid = split_part(?::text, ' ', 2)::tid";
     }
 
+    public function refuse(string $table): void
+    {
+        $sql = 'SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass(?)';
+        $schema = $this->one($sql, $this->quote($table));
+        $current = $this->one('SELECT quote_ident(current_schema())');
+        if ($schema !== $current) {
+            throw Stop::config("Table $table is in the schema $schema, but new tables are made in "
+                . "$current: give a DSN with ;options='-csearch_path=$schema'. Nothing was "
+                . 'changed.');
+        }
+    }
+
     public function begin(string ...$tables): void
     {
         $this->pdo->exec('BEGIN ISOLATION LEVEL READ COMMITTED');
@@ -193,7 +250,9 @@ final class Pgsql extends ServerDatabase
     {
         foreach ($dependents as $one) {
             $one->drop === null || $this->pdo->exec($one->drop);
-            $one->create === null || array_unshift($this->lost, [$one->what, $one->create]);
+            foreach ((array) $one->create as $sql) { // one, if any
+                array_unshift($this->lost, [$one->what, $sql]);
+            }
         }
         $before = Names::before($source);
         $this->rename($source, $before);
@@ -208,7 +267,15 @@ final class Pgsql extends ServerDatabase
                     . $this->quote($wanted));
             }
             $this->rename($staged, $final);
+            $this->pdo->exec("ALTER TABLE {$this->quote($final)} OWNER TO {$this->owner($before)}");
         }
+    }
+
+    /** The owner of a table, quoted; he must own the queue's tables too. */
+    private function owner(string $table): string
+    {
+        return (string) $this->one('SELECT quote_ident(pg_get_userbyid(relowner)) FROM pg_class '
+            . 'WHERE oid = to_regclass(?)', $this->quote($table));
     }
 
     /** @return list<array<string, mixed>> indexes and sequences of a table */
@@ -238,6 +305,12 @@ final class Pgsql extends ServerDatabase
         $kind = $own[$wanted];
         $this->pdo->exec("ALTER $kind {$this->quote($wanted)} RENAME TO $other");
         $this->lost[] = ["name $wanted", "ALTER $kind $other RENAME TO {$this->quote($wanted)}"];
+    }
+
+    protected function indexes(string $table): array
+    {
+        return array_map(static fn (array $one): string
+            => strtolower($one['kind']) . " $one[name]", $this->parts($table));
     }
 
     public function rename(string $from, string $to): void

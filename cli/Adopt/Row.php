@@ -10,7 +10,9 @@ final class Row
     private const GIVEN_UP_S = 30 * 86_400; // a failed mail due later than this was given up
     private const NUMBERS = ['priority', 'attempts', 'max_attempts', 'uncertain', 'campaign_id'];
     private const ZERO = ['priority', 'attempts', 'uncertain'];
-    private const TIMES = ['next_attempt_at', 'expires_at', 'locked_until', 'last_attempt_at',
+    private const MOST = 2_147_483_647; // what the columns hold on servers
+    public const ID_MAX = 10 ** 17; // above it, ids could run out
+    public const TIMES = ['next_attempt_at', 'expires_at', 'locked_until', 'last_attempt_at',
         'created_at'];
     private const TEXTS = ['last_error', 'parked_for', 'message_id', 'envelope_from', 'recipients',
         'refused', 'fields'];
@@ -61,8 +63,46 @@ final class Row
             $text = Time::text($row[$name] ?? null);
             $new[$name] = $text === '' ? null : $text;
         }
+        $this->checkMeaning($new, $row);
+        $new['expires_at'] = $new['expires_at'] > 0 ? $new['expires_at'] : null; // 0: never
         $isTimed = array_key_exists('next_attempt_at', $row) || $this->shape !== Shape::Jobs;
         return $this->status($new, $state, $isTimed, Time::text($row['locked_by'] ?? null) !== '');
+    }
+
+    /**
+     * Checks columns that an application may have under the same name, but with another meaning.
+     *
+     * @param array<string, int|string|null> $new
+     * @param array<string, mixed> $row
+     */
+    private function checkMeaning(array $new, array $row): void
+    {
+        $json = static fn (string $name): mixed => json_decode((string) $new[$name], true);
+        $list = $json('recipients');
+        $isList = is_array($list) && array_is_list($list)
+            && $list === array_filter($list, is_string(...));
+        $id = '/\A<[!-;=?-~]+@[!-;=?-~]+>\z/';
+        $reasons = ['refused', 'exhausted', 'uncertain', 'hold', 'unreadable'];
+        $isWrong = [
+            'paid' => !in_array(Time::text($row['paid'] ?? null), ['', '0'], true),
+            'attempts' => $new['attempts'] < 0 || $new['attempts'] > self::MOST,
+            'uncertain' => $new['uncertain'] < 0 || $new['uncertain'] > self::MOST,
+            'recipients' => $new['recipients'] !== null && !$isList,
+            'refused' => $new['refused'] !== null && !is_array($json('refused')),
+            'fields' => $new['fields'] !== null && !is_array($json('fields')),
+            'message_id' => !preg_match($id, (string) ($new['message_id'] ?? '<none@set>')),
+            'parked_for' => !in_array($new['parked_for'], [null, ...$reasons], true),
+        ];
+        foreach (array_keys(array_filter($isWrong)) as $name) {
+            throw new Unfit($name, "column $name holds " . self::shown($row[$name]) . ', but the '
+                . 'queue has a column of that name for another purpose. Rename the column');
+        }
+    }
+
+    /** Whether a number can be an id: the queue needs room for the ids that follow. */
+    public static function isId(mixed $id): bool
+    {
+        return is_int($id) && $id > 0 && $id <= self::ID_MAX;
     }
 
     /** @param array<string, mixed> $row */
@@ -70,12 +110,12 @@ final class Row
     {
         $id = Time::whole($row['id'] ?? null);
         if (!array_key_exists('id', $row)
-            || ($this->shape !== Shape::Jobs && ($id === false || $id < 1))) {
+            || ($this->shape !== Shape::Jobs && !self::isId($id))) {
             return null;
         }
-        return is_int($id) && $id > 0 ? $id
+        return self::isId($id) ? (int) $id
             : throw new Unfit('id', 'its id ' . self::shown($row['id']) . ' is not a whole number '
-                . 'above 0. Correct it, or give the column another name');
+                . 'from 1 to 10^17. Correct it, or give the column another name');
     }
 
     /**

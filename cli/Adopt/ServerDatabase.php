@@ -13,6 +13,9 @@ use MailQueue\Cli\Stop;
  */
 abstract class ServerDatabase extends Database
 {
+    /** Columns of the tables beside the jobs: tidy() drops no other program's. */
+    private const COLUMNS = [['id', 'content'], ['at', 'n'], ['key', 'value']];
+
     /** Gives the indexes of the staged tables their final names. */
     abstract protected function nameIndexes(): void;
 
@@ -44,7 +47,9 @@ abstract class ServerDatabase extends Database
             if ($this->table($name) === null) {
                 continue;
             }
-            if ($name === $staged->table && !$this->isOurs($name)) {
+            $columns = Column::names($this->columns($name));
+            if ($name === $staged->table ? !$this->isOurs($name)
+                : !in_array($columns, self::COLUMNS, true)) {
                 throw Stop::config("Table $name is another program's: adopt needs the name. Rename "
                     . 'it. Nothing was changed.');
             }

@@ -16,6 +16,8 @@ final class Sqlite extends Database
 {
     /** @var array<string, string> SQL of what was dropped, by type and name */
     private array $lost = [];
+    /** @var array<string, string> SQL of triggers of other tables: made again after their views */
+    private array $triggers = [];
     /** @var list<string> SQL that makes the old table again, if it was not renamed but copied */
     private array $table = [];
     /** @var array<string, string> */
@@ -107,10 +109,32 @@ final class Sqlite extends Database
                     . 'will be id. Name the column in REFERENCES. Nothing was changed.');
             }
         }
+        $triggers = [];
+        foreach ($this->all('SELECT name, tbl_name AS target, sql FROM main.sqlite_master WHERE '
+            . "type = 'trigger' AND tbl_name <> ? COLLATE NOCASE ORDER BY rowid", $table) as $one) {
+            self::mentions($one['sql'], $table) && $triggers[] = new Dependent(
+                "trigger $one[name] of $one[target]",
+                'DROP TRIGGER ' . $this->quote($one['name']),
+                $one['sql']
+            );
+        }
         $several = static fn (string $from): bool => str_contains($from, ', ');
         $keys = array_filter($this->foreignKeys($table), $several, ARRAY_FILTER_USE_KEY);
-        return array_map(static fn (string $key): Dependent
-            => new Dependent('foreign key' . substr($key, 11)), array_values($keys));
+        return [...$triggers, ...array_map(static fn (string $key): Dependent
+            => new Dependent('foreign key' . substr($key, 11)), array_values($keys))];
+    }
+
+    protected function indexes(string $table): array
+    {
+        return array_column($this->all("SELECT type || ' ' || name AS what FROM main.sqlite_master "
+            . "WHERE type IN ('index', 'trigger') AND sql IS NOT NULL AND tbl_name = ? "
+            . 'COLLATE NOCASE', $table), 'what');
+    }
+
+    public function children(string $table): array
+    {
+        $names = array_unique(array_column($this->referring($table), 'child'));
+        return array_values(array_diff($names, [$table]));
     }
 
     /** @return list<array<string, mixed>> foreign keys to this table, its own among them */
@@ -200,6 +224,12 @@ final class Sqlite extends Database
             $this->lost["$object[type] $object[name]"] = $object['sql'];
             $this->pdo->exec("DROP $object[type] " . $this->quote($object['name']));
         }
+        foreach ($dependents as $one) {
+            if ($one->drop !== null && is_string($one->create)) {
+                $this->triggers[$one->what] = $one->create;
+                $this->pdo->exec($one->drop);
+            }
+        }
         $this->keys = $this->foreignKeys($source);
         if ($this->table('sqlite_sequence') !== null) {
             $given = $this->one('SELECT seq FROM sqlite_sequence WHERE name = ?', $source);
@@ -245,7 +275,7 @@ final class Sqlite extends Database
     public function lost(): array
     {
         $table = array_map(static fn (string $sql): array => ['', $sql], $this->table);
-        foreach ($this->lost as $what => $sql) {
+        foreach ($this->lost + $this->triggers as $what => $sql) {
             $table[] = [$what, $sql];
         }
         return $table;
@@ -321,19 +351,19 @@ final class Sqlite extends Database
 
     public function carryOver(string $source, bool $dropThem): array
     {
-        $wrong = [];
+        $wrong = $replaced = [];
         $isSame = strcasecmp($source, $this->names->table) === 0;
         foreach ($this->lost as $what => $sql) {
+            if ($isSame && $this->other(substr($what, 6)) === "index of {$this->names->table}") {
+                $replaced[] = $what; // by the queue's own index of that name
+                continue;
+            }
             $fits = $isSame ? $this->again($sql) : !str_starts_with($what, 'trigger ');
             $wrong = $fits ? $wrong : [...$wrong, $what];
         }
         $this->index();
-        $broken = array_diff_key($this->broken(), array_flip($this->brokenBefore));
-        foreach ($broken as $what => $object) {
-            $wrong[] = $what;
-            $this->lost[$what] = $object['sql'];
-            $this->pdo->exec("DROP $object[type] " . $this->quote($object['name']));
-        }
+        $wrong = [...$wrong, ...$this->dropBroken()];
+        $wrong = array_values(array_unique($wrong));
         if ($wrong && !$dropThem) {
             throw Stop::config("These do not work with the queue's table: "
                 . implode(', ', $wrong) . '. With --drop-them they are dropped (--undo creates '
@@ -343,6 +373,25 @@ final class Sqlite extends Database
         if ($now !== $this->violations) {
             throw Stop::config("Foreign keys would be violated ($now, before: $this->violations). "
                 . 'Nothing was changed.');
+        }
+        return [...$wrong, ...$replaced];
+    }
+
+    /** @return list<string> the views and triggers that do not compile now; they are dropped */
+    private function dropBroken(): array
+    {
+        $wrong = [];
+        $broken = array_diff_key($this->broken(), array_flip($this->brokenBefore));
+        foreach ($broken as $what => $object) {
+            $wrong[] = $what;
+            $this->lost[$what] = $object['sql'];
+            $triggers = "SELECT 'trigger ' || name, sql FROM main.sqlite_master WHERE "
+                . "type = 'trigger' AND tbl_name = ? COLLATE NOCASE ORDER BY rowid";
+            foreach ($this->all($triggers, $object['name']) as $one) {
+                $wrong[] = (string) current($one); // it is dropped with the view
+                $this->triggers += [(string) current($one) => (string) end($one)];
+            }
+            $this->pdo->exec("DROP $object[type] IF EXISTS " . $this->quote($object['name']));
         }
         return $wrong;
     }
@@ -366,9 +415,8 @@ final class Sqlite extends Database
         try {
             $this->pdo->exec($sql);
             return true;
-        } catch (PDOException $e) {
-            // The queue has an index of that name already, for the same purpose.
-            return str_contains($e->getMessage(), 'already exists');
+        } catch (PDOException) {
+            return false;
         }
     }
 
@@ -392,17 +440,15 @@ final class Sqlite extends Database
     private function compiles(array $object): bool
     {
         $target = $this->quote($object['target']);
-        $column = $object['type'] === 'view' ? null
-            : $this->one('SELECT name FROM pragma_table_info(?)', $object['target']);
-        $set = implode(', ', array_map(
-            fn (array $c): string => $this->quote($c['name']) . ' = NULL',
-            $object['type'] === 'view' ? []
-                : $this->all('SELECT name FROM pragma_table_info(?)', $object['target'])
-        ));
-        $tries = $column === null ? ['SELECT * FROM ' . $this->quote($object['name'])]
-            : ["DELETE FROM $target", "UPDATE $target SET $set",
-                "INSERT INTO $target DEFAULT VALUES"];
         try {
+            $set = implode(', ', array_map(
+                fn (array $c): string => $this->quote($c['name']) . ' = NULL',
+                $object['type'] === 'view' ? []
+                    : $this->all('SELECT name FROM pragma_table_info(?)', $object['target'])
+            ));
+            $tries = $set === '' ? ['SELECT * FROM ' . $this->quote($object['name'])]
+                : ["DELETE FROM $target", "UPDATE $target SET $set",
+                    "INSERT INTO $target DEFAULT VALUES"];
             foreach ($tries as $try) {
                 $this->pdo->query("EXPLAIN $try");
             }

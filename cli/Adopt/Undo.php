@@ -45,6 +45,11 @@ final class Undo
         if ($record['state'] === AdoptionRecord::DONE && $this->database->table($before) === null) {
             throw Stop::config("There is nothing to undo: there is no table $before.");
         }
+        if ($this->isThere($before) && $this->isThere($record['source'])
+            && strcasecmp($record['source'], $this->names->table) !== 0) {
+            throw Stop::config("A table $record[source] is there again: the old program has made "
+                . "it. Stop that, copy its rows into $before and drop it. Nothing was changed.");
+        }
         $failed = $this->database instanceof Mysql ? $this->inSteps($this->database, $record)
             : $this->atOnce($record);
         $this->database->tidy();
@@ -62,7 +67,8 @@ final class Undo
         try {
             $this->database->begin($before, ...$tables);
             $this->check($record, $this->names);
-            foreach ($tables as $table) {
+            // A queue that is older than the adoption keeps its ledger of the hourly limit.
+            foreach ($record['created'] ? $tables : array_slice($tables, 0, 2) as $table) {
                 $table = $this->database->quote($table);
                 $this->database->pdo->exec($record['created'] ? "DROP TABLE $table"
                     : "DELETE FROM $table");
@@ -93,12 +99,30 @@ final class Undo
         if (!$this->isThere($queue->table)) {
             return;
         }
-        $queue === $this->names && $this->refuseMoved($record);
+        if ($queue === $this->names) {
+            $this->refuseMoved($record);
+            $this->refuseNew($record);
+        }
         $isSame = $record['rows'] === '' ? $this->database->count($queue->table) === 0
             : $this->record->rows($queue) === $record['rows'];
         if (!$isSame) {
             throw Stop::config(self::CHANGED . Names::before($record['source'])
                 . '. Nothing was changed.');
+        }
+    }
+
+    /**
+     * Refuses if something was made for the queue's table since, which would be dropped with it.
+     *
+     * @param About $record
+     */
+    private function refuseNew(array $record): void
+    {
+        $new = array_diff($this->database->objects($this->names->table), $record['objects']);
+        if ($record['objects'] && $new) {
+            throw Stop::config('Since the adoption ' . implode(', ', $new) . ' came to '
+                . "{$this->names->table}, and would be dropped with it. Drop it first. Nothing was "
+                . 'changed.');
         }
     }
 
@@ -186,7 +210,7 @@ final class Undo
                 $database->beginRows();
                 $database->hold($this->names->table);
                 $this->check($record, $this->names);
-                foreach ($this->names->tables() as $table) {
+                foreach (array_slice($this->names->tables(), 0, 2) as $table) {
                     $database->pdo->exec("DELETE FROM {$database->quote($table)}");
                 }
                 $this->record->write($undoing);

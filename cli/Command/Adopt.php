@@ -8,6 +8,7 @@ use MailQueue\Cli\Adopt\Adoption;
 use MailQueue\Cli\Adopt\Database;
 use MailQueue\Cli\Adopt\Names;
 use MailQueue\Cli\Adopt\Undo;
+use MailQueue\Cli\Named;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 use PDOException;
@@ -36,7 +37,8 @@ final class Adopt extends Command
                 $this->args->has('drop-them')
             );
         } catch (PDOException $e) {
-            throw new Stop('The database refuses: ' . $e->getMessage(), Database::code($e));
+            $name = (new Named($this->settings->database()))->shown;
+            throw new Stop(Database::text($e, $name), Database::code($e));
         }
         return $this->result($report, fn () => $this->report($report, $dryRun, $names));
     }
@@ -67,6 +69,8 @@ final class Adopt extends Command
         $sum = array_sum($counts);
         echo $dryRun ? 'Would adopt ' : 'Adopted ', $sum, $sum === 1 ? ' mail of ' : ' mails of ',
         $safe($report['source']), $words ? ': ' . implode(', ', $words) : '', ".\n";
+        echo $report['expired'] > 0 ? "$report[expired] of them have expired: the first run "
+            . "deletes them.\n" : '';
         $sent = $report['counts']['sent'] ?? 0;
         echo $sent > 0 ? "$sent that were sent stay in the old table.\n" : '';
         foreach (['columns' => 'Your own columns go with them', 'dropped' => 'Dropped, or left '
@@ -74,6 +78,9 @@ final class Adopt extends Command
             $list = implode(', ', array_map($safe, $report[$key]));
             echo $list === '' ? '' : "$text: $list.\n";
         }
+        $children = implode(', ', array_map($safe, $report['children']));
+        echo $children === '' ? '' : "The worker's own connection does not enforce the foreign "
+            . "keys of $children: rows there stay when a mail is deleted.\n";
         $this->others($report['othersNamed']);
         $this->left($report['left']);
         if ($dryRun) {

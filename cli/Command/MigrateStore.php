@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Command;
 
-use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Failure;
 use MailQueue\Cli\Move\Migration;
 use MailQueue\Cli\Move\Notice;
 use MailQueue\Cli\Move\Report;
@@ -35,7 +35,7 @@ final class MigrateStore extends Command
         );
         $source = Store::open($this->settings, $args->words[0], $names[0], false);
         $creates = !$isDry && !$args->has('abort');
-        $target = Store::open($this->settings, $args->words[1], $names[1], $creates);
+        $target = $this->target($names[1], $creates);
         $shows = stream_isatty(STDERR) && !$args->has('json');
         $progress = $shows ? $this->progress(...) : null;
         $migration = new Migration($source, $target, $timeout, $progress);
@@ -52,6 +52,17 @@ final class MigrateStore extends Command
             $report->toArray(),
             fn () => $this->report($report, $isDry, $names[1])
         );
+    }
+
+    private function target(string $name, bool $creates): Store
+    {
+        try {
+            return Store::open($this->settings, $this->args->words[1], $name, $creates);
+        } catch (\Exception $e) {
+            throw $this->args->has('abort') ? new Stop(rtrim($e->getMessage(), '.') . '. If TO is '
+                . 'gone for good, let FROM send again with mailqueue config --unset '
+                . 'mailQueueMovedTo; what TO has sent is then sent again.', Failure::code($e)) : $e;
+        }
     }
 
     /** @param array{phase: string, done: int, total: int} $about */
@@ -90,5 +101,7 @@ final class MigrateStore extends Command
             echo $list === '' ? '' : "$text: $list.\n";
         }
         echo $report->deleted ? "Deleted $report->deleted mails from the source.\n" : '';
+        echo $report->kept ? "Kept $report->kept mails in the source that the target lacks: it "
+            . " has sent or deleted them, or they were never moved (mailqueue list).\n" : '';
     }
 }

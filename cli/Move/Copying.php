@@ -109,6 +109,7 @@ final class Copying
             if (self::digest($source) !== $known) {
                 $this->repair($source, $pair->targetRows->hashes($from, $to, false)[0]);
             }
+            $pair->seen += array_fill_keys(array_keys($source), true);
             $pair->report->count($counts);
         }
         if ($pair->report->counts['sending'] > 0) {

@@ -67,6 +67,25 @@ final class Migration
         return $report;
     }
 
+    /**
+     * Finds which mails of a range are no longer needed. A mail of the source is deleted only if
+     * this run has read it, or if the target has it. One that was stored under an older id since,
+     * which no run copies, must not be lost.
+     *
+     * @return list<int>
+     */
+    private function copied(Rows $rows, int $from, int $to): array
+    {
+        $ids = $rows->ids($from, $to);
+        if ($rows === $this->pair->targetRows) {
+            return array_keys($ids);
+        }
+        $there = array_intersect_assoc($ids, $this->pair->targetRows->ids($from, $to));
+        $copied = array_intersect_key($ids, $there + $this->pair->seen);
+        $this->pair->report->kept += count($ids) - count($copied);
+        return array_keys($copied);
+    }
+
     /** Ends the move, the source's record first: after a kill in between, neither sends. */
     private function finish(): void
     {
@@ -105,7 +124,7 @@ final class Migration
         $total = $rows->count(0, $limit);
         for ($from = 0; $from < $limit; $from = $end) {
             [$end, $hasMore] = $rows->piece($from, $limit);
-            $ids = $rows->ids($from, $end);
+            $ids = $this->copied($rows, $from, $end);
             $store->transaction(function () use ($pair, $store, $key, $ids): void {
                 $key === Record::TO ? $pair->checkTo() : $pair->checkFrom();
                 $store->delete($ids);
@@ -120,6 +139,7 @@ final class Migration
     public function abort(): Report
     {
         $pair = $this->pair;
+        $pair->source->aborts = $pair->target->aborts = true;
         $to = $pair->to = $pair->source->record(Record::TO);
         $from = $pair->target->record(Record::FROM);
         $isSame = $to !== null && $from !== null && $to->id === $from->id;

@@ -15,6 +15,7 @@ use MailQueue\Cli\Stop;
 final class Opening
 {
     private const GAP = 1_000_000; // at least this many ids between the source's and the target's
+    private const LAST = 10 ** 17; // a record holds 18 digits
     private const LOOK_US = 200_000;
 
     private string $seenTo = ''; // ids of the records as they were found; "": none
@@ -157,6 +158,11 @@ final class Opening
     {
         $pair = $this->pair;
         $next = max($pair->source->findNextId(), $pair->target->findNextId());
+        if ($next > self::LAST) {
+            throw Stop::config("the next id would be $next, and ids above 10^17 cannot be moved: "
+                . 'delete the mails with such ids, and set the counter back (AUTOINCREMENT, '
+                . 'sequence)');
+        }
         $gaps = intdiv($next + intdiv($next, 10) + self::GAP, self::GAP) + 1;
         $from = new Record(
             (string) $pair->to?->id,

@@ -16,6 +16,8 @@ final class Pair
     public readonly Rows $targetRows;
     public readonly Report $report;
     public int $total = 0; // number of rows, for the progress
+    /** @var array<int, true> ids of the source's mails that this run has copied or compared */
+    public array $seen = [];
 
     /** @param ?\Closure(array{phase: string, done: int, total: int}): void $progress */
     public function __construct(

@@ -49,7 +49,13 @@ final class Record
 
     public static function find(MailQueue $queue, string $key, string $table): ?self
     {
-        $found = array_change_key_case(self::all($queue, $key))[strtolower($table)] ?? null;
+        return self::in($queue->config($key) ?? '', $key, $table);
+    }
+
+    /** Reads a table's record from the key's value. */
+    public static function in(string $value, string $key, string $table): ?self
+    {
+        $found = array_change_key_case(self::all($value, $key))[strtolower($table)] ?? null;
         if ($found === null) {
             return null;
         }
@@ -96,13 +102,14 @@ final class Record
     private static function others(MailQueue $queue, string $key, string $table): array
     {
         $isOther = static fn (int|string $name): bool => strcasecmp((string) $name, $table) !== 0;
-        return array_filter(self::all($queue, $key), $isOther, ARRAY_FILTER_USE_KEY);
+        $all = self::all($queue->config($key) ?? '', $key);
+        return array_filter($all, $isOther, ARRAY_FILTER_USE_KEY);
     }
 
     /** @return array<mixed> */
-    private static function all(MailQueue $queue, string $key): array
+    private static function all(string $value, string $key): array
     {
-        $text = trim($queue->config($key) ?? '');
+        $text = trim($value);
         $all = $text === '' ? [] : json_decode($text, true);
         return is_array($all) ? $all : throw self::unreadable($key);
     }

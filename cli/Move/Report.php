@@ -10,6 +10,7 @@ final class Report
     public bool $late = false; // the move had ended before: this run copied later mail
     public int $copied = 0; // rows written by this run
     public int $deleted = 0;
+    public int $kept = 0; // not deleted: neither the target has them nor has this run read them
     public int $mails = 0; // mails compared; if late: copied; in a dry run: to be copied
     /** @var array<string, int> mails by status */
     public array $counts = [];

@@ -134,12 +134,12 @@ final class Rows
         return $id === null ? $to : (int) $id;
     }
 
-    /** @return list<int> */
+    /** @return array<int, string> the Message-IDs, which no two mails share, by id */
     public function ids(int $from, int $to): array
     {
-        $rows = $this->store->all("SELECT id FROM {$this->store->jobs} WHERE id > $from "
-            . "AND id <= $to");
-        return array_map(static fn (array $row): int => (int) $row[0], $rows);
+        $rows = $this->store->all("SELECT id, message_id FROM {$this->store->jobs} "
+            . "WHERE id > $from AND id <= $to");
+        return array_map(strval(...), array_column($rows, 1, 0));
     }
 
     public function count(int $from, int $to): int

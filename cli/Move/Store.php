@@ -25,6 +25,7 @@ final class Store
     public readonly string $jobs; // the tables' names, quoted
     public readonly string $bodies;
     public readonly string $spent;
+    public bool $aborts = false; // the command gives the move up
 
     public function __construct(
         public readonly PDO $pdo,
@@ -163,6 +164,7 @@ final class Store
         $code = match (true) {
             // Bad values, constraints, privileges, missing tables: trying again does not help.
             in_array($state, ['0A', '22', '23', '42'], true) => ExitCode::CONFIG,
+            $this->kind === 'mysql' && in_array($driver, [1153, 1301], true) => ExitCode::CONFIG,
             $this->kind === 'sqlite' && $driver === 8 => ExitCode::NOPERM, // read-only
             $this->kind === 'sqlite' && in_array($driver, [1, 11, 26], true) => ExitCode::CONFIG,
             default => ExitCode::TEMPFAIL,
@@ -170,8 +172,10 @@ final class Store
         $text = strtok($e->getMessage(), "\r\n");
         $again = $code === ExitCode::TEMPFAIL ? 'repeat the command to go on'
             : 'correct this and repeat the command to go on';
-        return new Stop("$this->name: $text. What is copied stays: $again, or cancel the move "
-            . 'with --abort', $code);
+        $text .= $this->kind === 'mysql' && in_array($driver, [1153, 1301], true)
+            ? '. Set max_allowed_packet of the server to more than the largest mail' : '';
+        return new Stop("$this->name: $text. " . ($this->aborts ? 'Repeat the command to go on'
+            : "What is copied stays: $again, or cancel the move with --abort"), $code);
     }
 
     // ---- transactions ----

@@ -64,6 +64,7 @@ final class Writer
             $this->sum ^= $hash;
         }
         $this->rows = count($sent);
+        $this->pair->seen += array_fill_keys(array_keys($sent), true);
     }
 
     /** Deletes the target's rows of a range; refuses ids above $own, which are not the move's. */
@@ -78,6 +79,10 @@ final class Writer
             $id <= $this->summed && $this->sum ^= $hash;
         }
         $this->target->delete(array_keys($old));
+        // Bodies without a job, if somebody has deleted rows in the target.
+        $range = "id > $from AND id <= $to";
+        $this->target->run("DELETE FROM {$this->target->bodies} WHERE $range AND id NOT IN "
+            . "(SELECT id FROM {$this->target->jobs} WHERE $range)");
     }
 
     /**
@@ -94,7 +99,8 @@ final class Writer
         if ($reference === null) {
             return;
         }
-        $gone = "status = 'parked' OR (status <> 'sending' AND expires_at <= $this->now)";
+        $gone = "status = 'parked' OR (status <> 'sending' AND expires_at >= 1 "
+            . "AND expires_at <= $this->now)";
         $there = $this->target->all("SELECT id, CASE WHEN $gone THEN 1 ELSE 0 END FROM "
             . "{$this->target->jobs} WHERE {$this->target->quoted($this->from->reference)} = ? "
             . 'AND mail_type = ?', [$reference, $type])[0] ?? null;

@@ -88,7 +88,7 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool *dro
 {
     bool orphaned = false;
     struct mq_queue *queue = t->tx->queue;
-    bool expired = job->expires_at && job->expires_at <= t->tx->now_s;
+    bool expired = mq_job_expired(job, t->tx->now_s);
     if (!expired) {
         MQ_TRY(mq_job_orphaned(queue, job->reference, &orphaned, err));
     }

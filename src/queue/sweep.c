@@ -35,12 +35,12 @@ static enum mq_status read_rows(struct mq_tx *tx, struct mq_sweep *sweep, struct
 static enum mq_status delete_row(struct mq_tx *tx, const struct mq_job *job, struct mq_dropped *sum,
                                  struct mq_error *err)
 {
-    bool expired = job->expires_at && job->expires_at <= tx->now_s;
-    bool orphaned = true;
+    bool expired = mq_job_expired(job, tx->now_s);
+    bool gone = expired || tx->queue->names.orphan_table[0]; /* why else was it read? */
     if (!expired && tx->queue->dialect->walks_all) {
-        MQ_TRY(mq_job_orphaned(tx->queue, job->reference, &orphaned, err));
+        MQ_TRY(mq_job_orphaned(tx->queue, job->reference, &gone, err));
     }
-    if (!orphaned) {
+    if (!gone) {
         return MQ_OK;
     }
     mq_tx_gone(tx, job, expired);

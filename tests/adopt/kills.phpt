@@ -150,6 +150,12 @@ foreach (['sqlite', 'pgsql', 'mysql'] as $name) {
         must($got === ($stored ? '' : '3:R1:pending:de ') . '5:R2:failed:en 9:held', "$name $at: on: $got, $stored");
         $count = (int) column($pdo, "SELECT count(*) FROM mail_queue WHERE reference = 'R1'")[0];
         must($count === 1, "$name $at: R1 $count times");
+        if ($stored) {
+            $said = undo($backend->dsn);
+            must(str_contains($said, 'Mail was stored') && column($pdo, 'SELECT count(*) FROM mail_queue')[0] == 3,
+                "$name $at: the newer mail is not undone: $said");
+            $gaps = ($gaps ?? 0) + 1;
+        }
     }
     for ($at = 0; ; $at += $step) {
         $before = $fresh();
@@ -164,6 +170,7 @@ foreach (['sqlite', 'pgsql', 'mysql'] as $name) {
     }
     echo "$name: ", min($stops) >= 8 / $step ? 'killed at many steps' : json_encode($stops), "\n";
 }
+must(($gaps ?? 0) > 0, 'mail is stored in the gap');
 ?>
 --EXPECT--
 sqlite: killed at many steps

@@ -82,7 +82,7 @@ exit 78: mailqueue: Table mail_queue cannot become the queue's: it has rows with
 exit 78: mailqueue: Table mail_queue cannot become the queue's: registration_number and mail_type ("A", "m") is there 2 times, and must be unique in the queue. Delete what need not be sent. Nothing was changed.
 exit 78: mailqueue: Table mail_queue cannot become the queue's: row 1: it has no mail_type. Give it one, or delete it. Nothing was changed.
 exit 78: mailqueue: Table mail_queue cannot become the queue's: row 1: column attempts holds "many", which is not a whole number. Correct it. Nothing was changed.
-exit 78: mailqueue: Table mail_queue cannot become the queue's: row f00-ba: its id "f00-ba" is not a whole number above 0. Correct it, or give the column another name. Nothing was changed.
+exit 78: mailqueue: Table mail_queue cannot become the queue's: row f00-ba: its id "f00-ba" is not a whole number from 1 to 10^17. Correct it, or give the column another name. Nothing was changed.
 exit 78: mailqueue: Table mail_queue cannot become the queue's: a foreign key of child refers to its primary key without naming the column, and that will be id. Name the column in REFERENCES. Nothing was changed.
 exit 78: mailqueue: Table mail_queue is not a mail queue that is known: it lacks status. Give the queue another --table. Nothing was changed.
 exit 78: mailqueue: Table mail_queue_before already exists, and mail_queue would get that name: rename or drop it. Nothing was changed.

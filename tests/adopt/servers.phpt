@@ -179,7 +179,7 @@ exit 78: mailqueue: Mail was stored, sent or tried since: wh
 exit 0: Table mail_queue is as it was.
   config mail_queue 0
 -- pgsql: what names the table
-exit 78: mailqueue: These refer to table mail_queue: view above, view waiting, foreign key audits of audit, foreign key persons of mail_queue. With --drop-them views and foreign keys are dropped (--undo creates them again), the others stay with the old table. Nothing was changed.
+exit 78: mailqueue: These refer to table mail_queue: view above, view waiting, foreign key audits of audit, foreign key persons of mail_queue. With --drop-them views, foreign keys, and rules and triggers of other tables are dropped (--undo creates them again); the others stay with the old table. Nothing was changed.
   audit mail_queue people
 exit 0: Adopted 3 mails of mail_queue: 1 pending, 1 parked, 1 sending.
 Your own columns go with them: lang, data, flag, shout, big.
@@ -236,7 +236,7 @@ exit 78: mailqueue: Mail was stored, sent or tried since: wh
 exit 0: Table mail_queue is as it was.
   config mail_queue 0
 -- mysql: what names the table
-exit 78: mailqueue: These refer to table mail_queue: view above, view waiting, foreign key audits of audit, foreign key persons of mail_queue. With --drop-them views and foreign keys are dropped (--undo creates them again), the others stay with the old table. Nothing was changed.
+exit 78: mailqueue: These refer to table mail_queue: view above, view waiting, foreign key audits of audit, foreign key persons of mail_queue. With --drop-them views, foreign keys, and rules and triggers of other tables are dropped (--undo creates them again); the others stay with the old table. Nothing was changed.
   above audit mail_queue people waiting
 exit 0: Adopted 3 mails of mail_queue: 1 pending, 1 parked, 1 sending.
 Your own columns go with them: lang, data, flag, shout, big.

@@ -96,6 +96,7 @@ exit 0
     "late": true,
     "copied": 1,
     "deleted": 3,
+    "kept": 0,
     "mails": 1,
     "counts": {
         "pending": 0,

@@ -75,7 +75,7 @@ echo thrown(fn() => migration($same->pdo(), $same->pdo())->run()), "\n";
 var_dump($queue->config('mailQueueMovedTo'), $queue->config('mailQueueMovedFrom'));
 ?>
 --EXPECT--
-{"late":false,"copied":600,"deleted":0,"mails":600,"counts":{"pending":420,"sending":0,"failed":60,"parked":60,"held":60},"ignoredColumns":[],"changedKeys":[],"keptKeys":[]}
+{"late":false,"copied":600,"deleted":0,"kept":0,"mails":600,"counts":{"pending":420,"sending":0,"failed":60,"parked":60,"held":60},"ignoredColumns":[],"changedKeys":[],"keptKeys":[]}
 {"copying":"600\/600","verifying":"600\/600"}
 bool(true)
 bool(true)
@@ -87,7 +87,7 @@ bool(true)
 bool(true)
 int(1)
 late mail
-{"late":true,"copied":1,"deleted":0,"mails":1,"counts":{"pending":0,"sending":0,"failed":0,"parked":0,"held":0},"ignoredColumns":[],"changedKeys":[],"keptKeys":[]}
+{"late":true,"copied":1,"deleted":0,"kept":0,"mails":1,"counts":{"pending":0,"sending":0,"failed":0,"parked":0,"held":0},"ignoredColumns":[],"changedKeys":[],"keptKeys":[]}
 string(4) "late"
 int(1)
 int(0)

@@ -99,7 +99,7 @@ gc_collect_cycles(); // LeakSanitizer would report those as leaks
 --EXPECT--
 all is there
 bool(true)
-{"late":false,"copied":599,"deleted":0,"mails":599,"counts":{"pending":419,"sending":0,"failed":60,"parked":60,"held":60},"ignoredColumns":[],"changedKeys":["mailMaxPerHour"],"keptKeys":["mailBurst"]}
+{"late":false,"copied":599,"deleted":0,"kept":0,"mails":599,"counts":{"pending":419,"sending":0,"failed":60,"parked":60,"held":60},"ignoredColumns":[],"changedKeys":["mailMaxPerHour"],"keptKeys":["mailBurst"]}
 string(1) "0"
 string(4) "7.25"
 string(4) "3000"

@@ -26,8 +26,8 @@ static const char *const sqlite[MQ_SQL_COUNT] = {
      * SQLite 3.46 uses it only as a filter, and reads to the end of the table. */
     [MQ_SQL_WALK] =
         "SELECT " MQ_COLS " FROM (SELECT id AS walked FROM {t} WHERE id > ?1 ORDER BY id LIMIT ?2) "
-        "AS walk CROSS JOIN {t} ON id = walked WHERE +" MQ_CLAIMABLE_SQL
-        " AND (expires_at <= ?3 OR ({r} IS NOT NULL "
+        "AS walk CROSS JOIN {t} ON id = walked WHERE +" MQ_CLAIMABLE_SQL " AND (" MQ_EXPIRED_BY
+        "?3 OR ({r} IS NOT NULL "
         "AND NOT EXISTS (SELECT 1 FROM {o} WHERE " REFERRED("{t}.{r}") ")))",
     [MQ_SQL_COLUMNS_OF] = "SELECT name, pk FROM pragma_table_info(?1, 'main')",
 };

@@ -13,6 +13,9 @@ struct mq_db;
 
 /* The condition for rows that a claim may take. */
 #define MQ_CLAIMABLE_SQL "{l}"
+/* The condition for rows that have expired by the time that follows. 0, which another program can
+ * have written, means never, as NULL does: mq_job_expired() is the same rule. */
+#define MQ_EXPIRED_BY "expires_at >= 1 AND expires_at <= "
 
 #define MQ_COLS "{j}" /* all columns, in the order of MQ_COLUMNS */
 

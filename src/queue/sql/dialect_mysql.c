@@ -49,8 +49,9 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* Not INSERT IGNORE, which would also store values that are cut. */
     [MQ_SQL_INSERT_JOB] = MQ_INSERT_JOB "{d}",
     /* Reads the row as it is now, not as at the first read of the application's transaction. */
-    [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= {y}) "
-                    "FROM {t} WHERE {r} = ?2 AND mail_type = ?3 LOCK IN SHARE MODE",
+    [MQ_SQL_PAIR] =
+        "SELECT id, status = 'parked' OR (status <> 'sending' AND " MQ_EXPIRED_BY "{y}) "
+        "FROM {t} WHERE {r} = ?2 AND mail_type = ?3 LOCK IN SHARE MODE",
 
     [MQ_SQL_CLAIM_PRIORITY] =
         "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL " AND priority < ?1",
@@ -74,7 +75,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_WALK] =
         "SELECT " MQ_COLS " FROM (SELECT id AS walked FROM {t} WHERE id > ?1 "
         "ORDER BY id LIMIT ?2) AS walk STRAIGHT_JOIN {t} FORCE INDEX (PRIMARY) ON id = walked "
-        "WHERE " MQ_CLAIMABLE_SQL " AND (expires_at <= ?3 OR {r} IS NOT NULL){w}",
+        "WHERE " MQ_CLAIMABLE_SQL " AND (" MQ_EXPIRED_BY "?3 OR {r} IS NOT NULL){w}",
 
     [MQ_SQL_COLUMNS_OF] = "SELECT c.column_name, COALESCE((SELECT s.seq_in_index FROM "
                           "information_schema.statistics s "

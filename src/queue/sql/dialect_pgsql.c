@@ -55,7 +55,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_ORPHAN] = "SELECT 1 FROM {o} WHERE CAST({o}.{k} AS TEXT) = CAST(?1 AS TEXT) LIMIT 1",
     [MQ_SQL_WALK] = "SELECT " MQ_COLS " FROM {t} WHERE id > ?1 AND id <= (SELECT max(walk.id) FROM "
                     "(SELECT id FROM {t} WHERE id > ?1 ORDER BY id LIMIT ?2) AS walk) "
-                    "AND " MQ_CLAIMABLE_SQL " AND (expires_at <= ?3 OR ({r} IS NOT NULL "
+                    "AND " MQ_CLAIMABLE_SQL " AND (" MQ_EXPIRED_BY "?3 OR ({r} IS NOT NULL "
                     "AND NOT EXISTS (SELECT 1 FROM {o} WHERE CAST({o}.{k} AS TEXT) = {t}.{r}))) "
                     "FOR UPDATE SKIP LOCKED",
     [MQ_SQL_COLUMNS_OF] =

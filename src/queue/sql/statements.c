@@ -43,8 +43,9 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_INSERT_JOB] =
         MQ_INSERT_JOB " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING{d}",
     [MQ_SQL_INSERT_BODY] = "INSERT INTO {b}(id, content) VALUES (?1, ?2)",
-    [MQ_SQL_PAIR] = "SELECT id, status = 'parked' OR (status <> 'sending' AND expires_at <= {y}) "
-                    "FROM {t} WHERE {r} = ?2 AND mail_type = ?3",
+    [MQ_SQL_PAIR] =
+        "SELECT id, status = 'parked' OR (status <> 'sending' AND " MQ_EXPIRED_BY "{y}) "
+        "FROM {t} WHERE {r} = ?2 AND mail_type = ?3",
     [MQ_SQL_DELETE_JOB] = "DELETE FROM {t} WHERE id = ?1 AND status <> 'sending'",
     [MQ_SQL_BODY_OCTETS] = "SELECT length(content) FROM {b} WHERE id = ?1",
     [MQ_SQL_DELETE_BODY] = "DELETE FROM {b} WHERE id = ?1",
@@ -107,7 +108,7 @@ static const char *const common[MQ_SQL_COUNT] = {
                          "AND status IN ('failed','held') AND id > ?1 "
                          "ORDER BY id LIMIT ?2",
     /* The + keeps SQLite's planner from reading all waiting rows by the index of due jobs. */
-    [MQ_SQL_EXPIRED] = "SELECT " MQ_COLS " FROM {t}{X} WHERE expires_at <= ?1 "
+    [MQ_SQL_EXPIRED] = "SELECT " MQ_COLS " FROM {t}{X} WHERE " MQ_EXPIRED_BY "?1 "
                        "AND {+}" MQ_CLAIMABLE_SQL " ORDER BY expires_at LIMIT ?2{w}",
     [MQ_SQL_WALK_END] = "SELECT max(id) FROM "
                         "(SELECT id FROM {t} WHERE id > ?1 ORDER BY id LIMIT ?2) AS walk",
