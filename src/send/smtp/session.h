@@ -100,8 +100,7 @@ struct mq_smtp_session {
     enum mq_smtp_state state;
     struct mq_channel *channel;
     struct mq_smtp_caps caps;
-    int64_t deadline_ms; /* boot time; INT64_MAX: none */
-
+    int64_t deadline_ms;     /* boot time; INT64_MAX: none */
     struct mq_smtp_tx tx[2]; /* the current one and the one after its dot */
     uint8_t current;
     bool open_transaction; /* MAIL was accepted; no RSET or reply to the dot has ended it */
@@ -112,20 +111,21 @@ struct mq_smtp_session {
     int64_t mails;         /* mails begun */
     int64_t decided;       /* mails that the relay answered */
 
-    struct mq_smtp_expected expected[MQ_SMTP_EXPECTED_MAX]; /* a ring: the replies awaited */
-    size_t expected_head, expected_count;
+    size_t expected_head, expected_count; /* of the ring `expected` */
     struct mq_reply_reader reader;
     char said[MQ_TARGET_REPLY_MAX]; /* the text of the last reply that was reported */
 
-    char out[MQ_SMTP_CHUNK]; /* unchanged while a write is pending */
-    size_t out_pos, out_len;
-    uint64_t sent;       /* bytes of the stream that left for certain */
-    uint64_t maybe_sent; /* bytes of the stream that have left or may have left */
-    bool wants_write;    /* the last write did not go through, or the session's turn is over */
-    bool write_failed;   /* read what has come, then the session is lost */
-    int body_part;       /* of the message on its way: 0 the prefix, 1 the message itself */
+    size_t out_pos, out_len; /* in `out` */
+    uint64_t sent;           /* bytes of the stream that left for certain */
+    uint64_t maybe_sent;     /* bytes of the stream that have left or may have left */
+    bool wants_write;        /* the last write did not go through, or the session's turn is over */
+    bool write_failed;       /* read what has come, then the session is lost */
+    int body_part;           /* of the message on its way: 0 the prefix, 1 the message itself */
     size_t body_pos;
     bool line_start;
+    /* Never cleared: pages that small mails do not use take no memory. */
+    struct mq_smtp_expected expected[MQ_SMTP_EXPECTED_MAX]; /* a ring: the replies awaited */
+    char out[MQ_SMTP_CHUNK];                                /* unchanged while a write is pending */
 };
 
 /* Initialises `session`, which the caller owns and which is closed or new. */

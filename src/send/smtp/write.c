@@ -1,6 +1,7 @@
 /* What a session sends: commands in groups (RFC 2920), the message with its dots stuffed; and the
  * functions that the pool calls. */
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -328,7 +329,7 @@ static void write_all(struct mq_smtp_session *session)
 
 void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_owner *owner)
 {
-    memset(session, 0, sizeof *session);
+    memset(session, 0, offsetof(struct mq_smtp_session, expected));
     session->owner = owner;
     session->deadline_ms = INT64_MAX;
 }
