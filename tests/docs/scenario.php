@@ -127,6 +127,9 @@ touch cron-mail; chmod 666 cron-mail; cron; sleep 0.5; cat sink.out; kill -0 $(p
         . implode(' ', array_map(static fn(string $line): string => escapeshellarg(preg_replace('/\s{2,}.*/', '', $line)),
             array_filter(explode("\n", $block)))) . '; do grep -q "^$(printf %s "$word" | cut -d" " -f1)" seen || '
         . '{ echo "status does not show $word"; cat seen; exit 1; }; done'],
+    ['block' => 'docs/operations.md: export MAILQUEUE_REDIRECT_TO=', 'through' => static fn(string $block): string
+        => "$block\nmailqueue status --database /home/me/app.sqlite",
+        'shows' => '/Test mode of this machine: all mail goes to team@example\.org/'],
     ['block' => 'docs/transports.md: openssl genpkey', 'through' => static fn(string $block): string
         => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite MAILQUEUE_TRANSPORT=null://null; ' . $block,
         'shows' => '/2 sent/'],
