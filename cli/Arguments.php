@@ -185,7 +185,9 @@ final class Arguments
     public function ids(bool $required): array
     {
         if ($required && !$this->words) {
-            throw Stop::usage("$this->command needs at least one id. mailqueue list shows them.");
+            $filter = $this->spelling('yes') === null ? '' : ', or a filter such as --status';
+            throw Stop::usage("$this->command needs at least one id$filter. mailqueue list shows "
+                . 'the ids.');
         }
         foreach ($this->words as $word) {
             if (!preg_match('/\A[1-9]\d{0,17}\z/', $word)) {

@@ -112,7 +112,7 @@ mailqueue: --max-bytes must be a number of bytes, such as 64M, not "64X".
 exit 64
 mailqueue: status takes no arguments, but got "now".
 exit 64
-mailqueue: show needs at least one id. mailqueue list shows them.
+mailqueue: show needs at least one id. mailqueue list shows the ids.
 exit 64
 mailqueue: show takes ID, but got "2".
 exit 64
