@@ -181,6 +181,14 @@ final class Arguments
         return "$name must be a whole number, $min $upTo, not \"$value\".";
     }
 
+    /** Seconds of a span such as 90s, 15m, 12h or 7d; null: it is none. */
+    public static function span(string $text): ?int
+    {
+        $units = ['s' => 1, 'm' => 60, 'h' => 3600, 'd' => 86400];
+        return preg_match('/\A(\d{1,9})([smhd])\z/', $text, $match)
+            ? (int) $match[1] * $units[$match[2]] : null;
+    }
+
     /** @return list<int> */
     public function ids(bool $required): array
     {

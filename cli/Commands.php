@@ -104,6 +104,23 @@ final class Commands
             ],
             'options' => [],
         ],
+        'health' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'Print one line for a monitoring program, and exit 1 if something is wrong: '
+                . 'sending is off, mail is due but no worker runs, mail has been due for too long, '
+                . 'or a relay is paused.',
+            'examples' => [
+                'mailqueue health',
+                'mailqueue health --max-age 30m --max-parked 10',
+            ],
+            'options' => [
+                'max-age=SPAN' => 'how long mail may be due: 90s, 15m, 12h or 7d (default 1h)',
+                'max-silence=SPAN' => 'how long no worker may have run while mail is due '
+                    . '(default 10m)',
+                'max-parked=N' => 'how many mails may be parked (default: any number)',
+            ],
+        ],
         'list' => [
             'args' => '',
             'words' => 0,

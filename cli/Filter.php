@@ -12,7 +12,6 @@ use MailQueue\Status;
 final class Filter
 {
     private const AT_ONCE = 10_000;
-    private const UNITS = ['s' => 1, 'm' => 60, 'h' => 3600, 'd' => 86400];
 
     /**
      * @var array{status?: Status, type?: string, reference?: string, recipient?: string,
@@ -45,9 +44,8 @@ final class Filter
         if ($older === null) {
             return null;
         }
-        $time = preg_match('/\A(\d{1,9})([smhd])\z/', $older, $match)
-            ? time() - (int) $match[1] * self::UNITS[$match[2]]
-            : strtotime("$older UTC");
+        $age = Arguments::span($older);
+        $time = $age !== null ? time() - $age : strtotime("$older UTC");
         return is_int($time) && $time > 0 ? $time : throw Stop::usage('--older must be an age '
             . 'such as 90m, 12h or 7d, or a time such as 2026-11-21.');
     }
