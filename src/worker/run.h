@@ -19,6 +19,7 @@
 #include "queue/event.h"
 #include "worker/database.h"
 #include "worker/lock.h"
+#include "worker/manager.h"
 #include "worker/memory.h"
 #include "worker/trouble.h"
 #include "worker/worker.h"
@@ -70,6 +71,8 @@ struct mq_run {
 
     struct mq_slot slot;
     int signals; /* how many the process had caught before the run */
+    int hangups; /* SIGHUPs for which the log was opened again */
+    struct mq_manager manager;
     struct mq_recovery *recovery;
     struct mq_intent *intent;
     size_t slots; /* of the intent file */

@@ -73,6 +73,16 @@ static void check_stop(struct mq_run *run)
     }
 }
 
+static void follow_hangups(struct mq_run *run)
+{
+    const struct mq_worker_hooks *hooks = run->worker->hooks;
+    int hangups = mq_signals_hangups();
+    if (hangups != run->hangups && run->options->daemon && hooks->reopen) {
+        hooks->reopen(hooks->context);
+    }
+    run->hangups = hangups;
+}
+
 static void begin_waiting(struct mq_run *run)
 {
     while (mq_run_can_start(run) && mq_run_load_next(run)) {
@@ -86,7 +96,7 @@ static void begin_waiting(struct mq_run *run)
 static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
 {
     const struct mq_database *database = &run->database;
-    int64_t until = now_ms + WAIT_HOOK_MAX_MS;
+    int64_t until = mq_least(now_ms + WAIT_HOOK_MAX_MS, run->manager.next_ms);
     bool releases = run->stop.begun && run->waiting.count > 0;
     if (releases || mq_run_cycle_due(run, now_ms) || mq_run_can_start(run)) {
         return 0;
@@ -222,8 +232,9 @@ static void loop(struct mq_run *run)
 {
     /* Events of recovered jobs are told before the upkeep, whose sweep may delete their rows. */
     static void (*const round[])(struct mq_run *) = {
-        check_stop, mq_run_renew, begin_waiting, mq_run_collect, watch,
-        cycle,      mq_run_tell,  mq_run_upkeep, wait_events,
+        check_stop,    mq_run_tell_manager, follow_hangups, mq_run_renew,
+        begin_waiting, mq_run_collect,      watch,          cycle,
+        mq_run_tell,   mq_run_upkeep,       wait_events,
     };
     while (!is_over(run)) {
         /* Once PHP unwinds, no step runs any more, because it may need PHP. */
@@ -300,6 +311,7 @@ static void finish(struct mq_run *run)
     if (run->stop.status == MQ_BAILOUT) {
         return;
     }
+    mq_run_tell_manager_end(run);
     if (!run->stop.aborted) {
         mq_transport_quit(run->transport, QUIT_MS);
     }
@@ -340,7 +352,9 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     run.recovery = &recovery;
     /* Before prepare(): its lock tells others that the run goes on; a signal must then end it
      * in order. */
-    run.signals = mq_signals_install();
+    run.signals = mq_signals_install(run.options->daemon);
+    run.hangups = mq_signals_hangups();
+    mq_manager_init(&run.manager, run.options->daemon);
     enum mq_status status = prepare(&run, err);
     if (status == MQ_OK) {
         if (mq_slot_is_held(&run.slot)) {
