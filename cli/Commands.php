@@ -27,8 +27,8 @@ final class Commands
         'version' => 'print the version',
     ];
 
-    private const TRANSPORT = 'smtp://host:587, smtps://…, sendmail://default, '
-        . 'file:///directory, null://null (else $MAILQUEUE_TRANSPORT, else ini '
+    private const TRANSPORT = 'where mail goes: smtp://host:587, smtps://…, '
+        . 'sendmail://default, file:///directory, null://null (else $MAILQUEUE_TRANSPORT, else ini '
         . "mailqueue.transport, else sendmail://default: php.ini's sendmail_path); "
         . 'no password here: other users can read arguments';
     private const DKIM = 'sign with this private key; repeat the option for each key '
@@ -98,7 +98,7 @@ final class Commands
                 'mailqueue list --limit 10 --after 4711',
             ],
             'options' => [
-                'status=STATUS' => 'pending, sending, failed, parked or held',
+                'status=STATUS' => 'only this status: pending, sending, failed, parked or held',
                 'limit=N' => 'at most N (default 50)',
                 'after=ID' => 'only higher ids',
             ],
