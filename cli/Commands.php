@@ -27,9 +27,9 @@ final class Commands
         'version' => 'print the version',
     ];
 
-    private const TRANSPORT = 'smtp://host:587, smtps://…, sendmail://default, '
-        . 'file:///directory, null://null (default: $MAILQUEUE_TRANSPORT, or else ini '
-        . "mailqueue.transport, or else sendmail://default: php.ini's sendmail_path); "
+    private const TRANSPORT = 'where mail goes: smtp://host:587, smtps://…, '
+        . 'sendmail://default, file:///directory, null://null (default: $MAILQUEUE_TRANSPORT, '
+        . "or else ini mailqueue.transport, or else sendmail://default: php.ini's sendmail_path); "
         . 'no password here: other users can read arguments';
     private const DKIM = 'sign with this private key; repeat the option for each key '
         . '(default: $MAILQUEUE_DKIM, or else ini mailqueue.dkim, several separated by commas)';

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/json.h"
-#include "db/db.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/sql/columns.h"
@@ -63,9 +62,14 @@ static enum mq_status list_jobs(struct mq_queue *queue, const struct mq_job_filt
     struct list_query list = {0};
     char *sql = text ? write_list(queue, text, filter, &list) : NULL;
     bool plain = list.count == 2;
-    struct mq_query query = {plain ? (int)slot : -1, plain ? text : sql, list.values, list.count};
-    enum mq_status status =
-        sql ? queue->db->driver->run(queue->db, &query, err) : mq_error_nomem(err);
+    struct mq_args args = {list.values, list.count};
+    enum mq_status status = MQ_OK;
+    if (!sql) {
+        status = mq_error_nomem(err);
+    } else {
+        status =
+            plain ? mq_sql_query(queue, slot, args, err) : mq_sql_query_text(queue, sql, args, err);
+    }
     if (status == MQ_OK) {
         status = mq_jobs_take(queue, out, err);
     }

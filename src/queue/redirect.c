@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/ascii.h"
 #include "queue/config/settings.h"
 #include "queue/job.h"
 #include "queue/steps.h"
@@ -34,7 +33,7 @@ static bool allowed(const struct mq_settings *settings, const char *recipient)
     for (size_t i = 0; i < settings->allow_to.count; i++) {
         struct mq_str one = mq_str_of(settings->allow_to.items[i]);
         bool is_domain = one.data[0] == '@';
-        if (is_domain && mq_str_equal_nocase(domain_of(address), mq_str_skip(one, 1))) {
+        if (is_domain && mq_str_equal_nocase(domain_of(address), domain_of(one))) {
             return true;
         }
         if (!is_domain && same_address(address, one)) {

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/ascii.h"
 #include "core/json.h"
 #include "policy/states.h"
 #include "queue/config/keys.h"
@@ -99,19 +98,6 @@ static bool read_redirect(const struct raw *raw, int64_t now_s, struct mq_settin
            mq_config_parse_types(mq_str_of(types), &out->redirect_types, &out->redirect_all_but);
 }
 
-/* Appends the addresses and domains of the option. */
-static bool read_allowed(struct mq_str list, struct mq_strings *out)
-{
-    const struct mq_config_kind *kind = mq_config_keys[MQ_KEY_REDIRECT_TO].kind;
-    int64_t unused;
-    bool ok = true;
-    while (ok && list.len > 0) {
-        struct mq_str one = mq_str_trim(mq_str_cut_at(&list, ','));
-        ok = mq_config_parse(kind, one, &unused) && mq_strings_add(out, one);
-    }
-    return ok;
-}
-
 /* This machine's redirect holds whatever the table says, so that the copy of a database cannot
  * write to the recipients. */
 static enum mq_status read_own_redirect(const struct mq_queue *queue, struct mq_settings *out,
@@ -121,7 +107,7 @@ static enum mq_status read_own_redirect(const struct mq_queue *queue, struct mq_
     const char *to = queue->redirect_to;
     int64_t unused;
     if (!to || !mq_config_parse(kind, mq_str_of(to), &unused) ||
-        !read_allowed(mq_str_of(queue->allow_to), &out->allow_to)) {
+        !mq_config_parse_redirects(mq_str_of(queue->allow_to), &out->allow_to)) {
         return mq_error_set(err, MQ_CONFIG, "redirectTo",
                             "this machine's test mode cannot be read: MAILQUEUE_REDIRECT_TO (ini "
                             "mailqueue.redirect_to) must be an address or @domain, and "
