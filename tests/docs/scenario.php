@@ -39,8 +39,8 @@ $mail = static fn(string $block): string => 'export MAILQUEUE_DATABASE=/home/me/
 $empty = ['name' => 'an empty queue', 'run' => 'rm -rf /home/me/app.sqlite*'];
 $server = 'export MAILQUEUE_DATABASE_USER=app MAILQUEUE_DATABASE_PASSWORD=secret; ';
 
-/** There is no systemd that runs: it takes what is enabled for its next start. */
-$offline = static fn(string $block): string => "export SYSTEMD_OFFLINE=1; $block";
+/** No systemd runs here that could start a unit. */
+$offline = static fn(string $block): string => 'export SYSTEMD_OFFLINE=1; ' . str_replace(' --now', '', $block);
 $siteMail = 'echo hi | runuser -u www-data -- mailqueue sendmail --database=/var/www/app/data/app.sqlite b@example.net' . "\n";
 
 $steps = [
