@@ -1,5 +1,5 @@
 # phpize sets no bindir, so the command goes beside the php it was configured for.
-install: install-mailqueue-command
+install: install-mailqueue-command install-mailqueue-share
 
 MAILQUEUE_CLI = $(INSTALL_ROOT)$(prefix)/share/mailqueue/cli
 
@@ -24,13 +24,41 @@ install-mailqueue-command:
 	@if test -f $(srcdir)/bin/mailqueue; then \
 		$(INSTALL) -m 755 $(srcdir)/bin/mailqueue $(INSTALL_ROOT)$(prefix)/bin/mailqueue; fi
 
+MAILQUEUE_SHARE = $(INSTALL_ROOT)$(prefix)/share
+MAILQUEUE_PAGES = man/man1/mailqueue.1 man/man5/mailqueue.5 \
+	bash-completion/completions/mailqueue fish/vendor_completions.d/mailqueue.fish
+# Debian's zsh looks into vendor-completions for packages below /usr.
+MAILQUEUE_ZSH = `if test -e /etc/debian_version && test "$(prefix)" = /usr; \
+	then echo zsh/vendor-completions; else echo zsh/site-functions; fi`
+
+# The manual, the shells' completions, and units for systemd with files for cron and logrotate,
+# which an administrator copies: an installation switches no service on.
+install-mailqueue-share:
+	@echo "Installing the manual and examples:  $(MAILQUEUE_SHARE)/"
+	@umask 022 && for file in $(MAILQUEUE_PAGES); do \
+		$(mkinstalldirs) $(MAILQUEUE_SHARE)/`dirname $$file` && \
+		$(INSTALL) -m 644 $(srcdir)/share/$$file $(MAILQUEUE_SHARE)/$$file || exit 1; \
+	done
+	@umask 022 && $(mkinstalldirs) $(MAILQUEUE_SHARE)/$(MAILQUEUE_ZSH) && \
+		$(INSTALL) -m 644 $(srcdir)/share/zsh/site-functions/_mailqueue \
+			$(MAILQUEUE_SHARE)/$(MAILQUEUE_ZSH)/
+	@umask 022 && $(mkinstalldirs) $(MAILQUEUE_SHARE)/mailqueue/service && \
+		for file in $(srcdir)/share/mailqueue/service/*; do \
+			sed -e 's|/usr/bin/mailqueue|$(prefix)/bin/mailqueue|' \
+				-e 's|/usr/bin/php|$(PHP_EXECUTABLE)|' $$file \
+				>$(MAILQUEUE_SHARE)/mailqueue/service/`basename $$file` || exit 1; \
+		done
+
 # What `make install` put there, and nothing else.
 uninstall:
 	@echo "Removing the mailqueue extension and command"
 	@rm -f $(INSTALL_ROOT)$(EXTENSION_DIR)/mailqueue.so $(INSTALL_ROOT)$(prefix)/bin/mailqueue
-	@rm -rf $(INSTALL_ROOT)$(prefix)/share/mailqueue
+	@rm -rf $(MAILQUEUE_SHARE)/mailqueue
+	@for file in $(MAILQUEUE_PAGES) $(MAILQUEUE_ZSH)/_mailqueue; do \
+		rm -f $(MAILQUEUE_SHARE)/$$file; \
+	done
 
-.PHONY: install-mailqueue-command uninstall
+.PHONY: install-mailqueue-command install-mailqueue-share uninstall
 
 # The arginfo is part of the source. phpize's pattern rule would generate it again, and download
 # a parser for that, whenever a checkout happened to leave the stub as the newer file.

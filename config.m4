@@ -220,6 +220,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/finding.c
     src/worker/lock.c
     src/worker/log.c
+    src/worker/manager.c
     src/worker/memory.c
     src/worker/report.c
     src/worker/signals.c

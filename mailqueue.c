@@ -43,6 +43,10 @@ PHP_INI_BEGIN()
                       zend_mailqueue_globals, mailqueue_globals)
     STD_PHP_INI_ENTRY("mailqueue.dkim", "", MAILQUEUE_INI_ACCESS, OnUpdateString, dkim,
                       zend_mailqueue_globals, mailqueue_globals)
+    STD_PHP_INI_ENTRY("mailqueue.redirect_to", "", MAILQUEUE_INI_ACCESS, OnUpdateString,
+                      redirect_to, zend_mailqueue_globals, mailqueue_globals)
+    STD_PHP_INI_ENTRY("mailqueue.allow_to", "", MAILQUEUE_INI_ACCESS, OnUpdateString, allow_to,
+                      zend_mailqueue_globals, mailqueue_globals)
     PHP_INI_ENTRY("mailqueue.aliases", "", MAILQUEUE_INI_ACCESS, NULL) /* cli/Sendmail/Aliases */
     STD_PHP_INI_BOOLEAN("mailqueue.capture_mail", "0", MAILQUEUE_INI_ACCESS, OnUpdateBool,
                         capture_mail, zend_mailqueue_globals, mailqueue_globals)

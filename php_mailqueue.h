@@ -21,6 +21,8 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *run_dir;
     char *log;
     char *dkim;
+    char *redirect_to; /* of this machine's test mode, as allow_to */
+    char *allow_to;
     zend_long max_message_size; /* bytes; 0: no limit */
     bool capture_mail;
     char *capture_failure;      /* "fail" or "send", in upper or lower case */

@@ -8,6 +8,7 @@ use MailQueue;
 use MailQueue\Cli\Command\Adopt;
 use MailQueue\Cli\Command\Config;
 use MailQueue\Cli\Command\Examine;
+use MailQueue\Cli\Command\Health;
 use MailQueue\Cli\Command\JobChanges;
 use MailQueue\Cli\Command\Jobs;
 use MailQueue\Cli\Command\Log;
@@ -25,6 +26,7 @@ final class Application
     private const METHODS = [
         'work' => [Work::class, 'run'],
         'status' => [Status::class, 'run'],
+        'health' => [Health::class, 'run'],
         'list' => [Jobs::class, 'list'],
         'show' => [Jobs::class, 'show'],
         'log' => [Log::class, 'run'],

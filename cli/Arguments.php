@@ -181,11 +181,21 @@ final class Arguments
         return "$name must be a whole number, $min $upTo, not \"$value\".";
     }
 
+    /** Seconds of a span such as 90s, 15m, 12h or 7d; null: it is none. */
+    public static function span(string $text): ?int
+    {
+        $units = ['s' => 1, 'm' => 60, 'h' => 3600, 'd' => 86400];
+        return preg_match('/\A(\d{1,9})([smhd])\z/', $text, $match)
+            ? (int) $match[1] * $units[$match[2]] : null;
+    }
+
     /** @return list<int> */
     public function ids(bool $required): array
     {
         if ($required && !$this->words) {
-            throw Stop::usage("$this->command needs at least one id. mailqueue list shows them.");
+            $filter = $this->spelling('yes') === null ? '' : ', or a filter such as --status';
+            throw Stop::usage("$this->command needs at least one id$filter. mailqueue list shows "
+                . 'the ids.');
         }
         foreach ($this->words as $word) {
             if (!preg_match('/\A[1-9]\d{0,17}\z/', $word)) {

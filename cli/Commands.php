@@ -27,12 +27,27 @@ final class Commands
         'version' => 'print the version',
     ];
 
-    private const TRANSPORT = 'smtp://host:587, smtps://…, sendmail://default, '
-        . 'file:///directory, null://null (default: $MAILQUEUE_TRANSPORT, or else ini '
-        . "mailqueue.transport, or else sendmail://default: php.ini's sendmail_path); "
+    private const TRANSPORT = 'where mail goes: smtp://host:587, smtps://…, '
+        . 'sendmail://default, file:///directory, null://null (default: $MAILQUEUE_TRANSPORT, '
+        . "or else ini mailqueue.transport, or else sendmail://default: php.ini's sendmail_path); "
         . 'no password here: other users can read arguments';
     private const DKIM = 'sign with this private key; repeat the option for each key '
         . '(default: $MAILQUEUE_DKIM, or else ini mailqueue.dkim, several separated by commas)';
+
+    /** Which mails a command is about (Filter). */
+    private const FILTER = [
+        'status=STATUS' => 'only mail that is pending, sending, failed, parked or held',
+        'type=TYPE' => 'only mail of this type',
+        'reference=REFERENCE' => 'only mail with this reference',
+        'recipient=TEXT' => 'only mail to an address with this text in it',
+        'error=TEXT' => 'only mail whose last error has this text in it',
+        'subject=TEXT' => 'only mail whose subject has this text in it',
+        'older=AGE' => 'only mail that was enqueued before 90m, 12h or 7d, or before a time such '
+            . 'as 2026-11-21 (UTC)',
+    ];
+    private const BULK = self::FILTER + [
+        'yes' => 'change what the filter finds without asking',
+    ];
 
     private const WORK = [
         'transport=DSN' => self::TRANSPORT,
@@ -89,16 +104,33 @@ final class Commands
             ],
             'options' => [],
         ],
+        'health' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'Print one line for a monitoring program, and exit 1 if something is wrong: '
+                . 'sending is off, mail is due but no worker runs, mail has been due for too long, '
+                . 'or a relay is paused.',
+            'examples' => [
+                'mailqueue health',
+                'mailqueue health --max-age 30m --max-parked 10',
+            ],
+            'options' => [
+                'max-age=SPAN' => 'how long mail may be due: 90s, 15m, 12h or 7d (default 1h)',
+                'max-silence=SPAN' => 'how long no worker may have run while mail is due '
+                    . '(default 10m)',
+                'max-parked=N' => 'how many mails may be parked (default: any number)',
+            ],
+        ],
         'list' => [
             'args' => '',
             'words' => 0,
             'text' => 'List mails in the order of their ids.',
             'examples' => [
                 'mailqueue list --status parked',
+                'mailqueue list --recipient @example.com --older 7d',
                 'mailqueue list --limit 10 --after 4711',
             ],
-            'options' => [
-                'status=STATUS' => 'pending, sending, failed, parked or held',
+            'options' => self::FILTER + [
                 'limit=N' => 'at most N (default 50)',
                 'after=ID' => 'only higher ids',
             ],
@@ -140,30 +172,35 @@ final class Commands
             'examples' => [
                 'mailqueue retry',
                 'mailqueue retry --once 4711 4712',
+                "mailqueue retry --error 'mailbox full' --yes",
             ],
-            'options' => [
+            'options' => self::BULK + [
                 'all' => 'without ids: also mail that was put on hold, or is uncertain and so may '
                     . 'arrive twice',
                 'once' => 'one more attempt only',
             ],
         ],
         'hold' => [
-            'args' => 'ID…',
+            'args' => '[ID…]',
             'words' => PHP_INT_MAX,
-            'text' => 'Park waiting mail until it is retried by hand. Exit 1 if none was waiting.',
+            'text' => 'Park waiting mail, by its ids or by a filter, until it is retried by hand. '
+                . 'Exit 1 if none was waiting.',
             'examples' => [
                 'mailqueue hold 4711 4712',
+                'mailqueue hold --type newsletter --yes',
             ],
-            'options' => [],
+            'options' => self::BULK,
         ],
         'delete' => [
-            'args' => 'ID…',
+            'args' => '[ID…]',
             'words' => PHP_INT_MAX,
-            'text' => 'Delete mail that is not being sent. Exit 1 if none was deleted.',
+            'text' => 'Delete mail that is not being sent, by its ids or by a filter. Exit 1 if '
+                . 'none was deleted.',
             'examples' => [
                 'mailqueue delete 4711',
+                'mailqueue delete --status parked --older 30d --yes',
             ],
-            'options' => [],
+            'options' => self::BULK,
         ],
         'config' => [
             'args' => '[KEY [VALUE]]',

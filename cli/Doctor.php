@@ -146,12 +146,15 @@ final class Doctor extends Check
     {
         $stats = $queue->stats();
         $test = Status::testMode($queue, $stats);
+        $own = Status::machine('REDIRECT_TO') !== null;
         $test === null || $this->add(
             false,
             $test,
-            'To send to the recipients:',
-            $this->settings->command(($key = Status::redirectKey($queue)) === 'mailRedirectTo'
-                ? "config --unset $key" : "config $key 0")
+            $own ? 'On the machine that sends to the recipients, unset MAILQUEUE_REDIRECT_TO '
+                . '(ini mailqueue.redirect_to).' : 'To send to the recipients:',
+            $own ? null
+                : $this->settings->command(($key = Status::redirectKey($queue)) === 'mailRedirectTo'
+                    ? "config --unset $key" : "config $key 0")
         );
         $moved = Notice::text($this->settings);
         if ($moved !== null) {

@@ -7,8 +7,8 @@ namespace MailQueue\Cli;
 /** What --help prints. */
 final class Help
 {
-    /** Printed after the options of a command. */
-    private const MORE = [
+    /** Printed after the options of a command, and in mailqueue(1). */
+    public const MORE = [
         'work' => <<<'TEXT'
             A crontab:
               MAILQUEUE_DATABASE=/home/me/data/app.sqlite

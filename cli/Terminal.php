@@ -8,6 +8,7 @@ namespace MailQueue\Cli;
 final class Terminal
 {
     public const BOLD = '1';
+    public const RED = '31';
     public const GREEN = '32';
     public const YELLOW = '33';
 

@@ -242,13 +242,18 @@ namespace {
         public function stats(): MailQueue\Stats {}
 
         /**
-         * Jobs in the order of their ids, without their messages.
+         * Jobs in the order of their ids, without their messages. Every argument that is given restricts the list.
          *
          * @param int $limit 1 … 10000
          * @param int $after an id: only later ones
+         * @param string|null $recipient a part of a recipient's address, also of one that was refused; in upper
+         *        or lower case, as $error and $subject (SQLite compares only ASCII letters so)
+         * @param string|null $error a part of the last error
+         * @param string|null $subject a part of the subject
+         * @param int|null $createdBefore only mail that was enqueued before this time
          * @return list<MailQueue\Job>
          */
-        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0): array {}
+        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null): array {}
 
         /**
          * Rows that no worker touches, because their status is not known to this version, or is "sending"

@@ -6,6 +6,7 @@ namespace MailQueue\Cli\Command;
 
 use MailQueue;
 use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Filter;
 use MailQueue\Cli\Stop;
 use MailQueue\Status;
 
@@ -16,17 +17,19 @@ final class JobChanges extends Command
 
     public function retry(): int
     {
-        $ids = $this->args->ids(false);
         $reset = !$this->args->has('once');
+        $filter = $this->filter($this->args->has('all') ? '--all' : 'ids', false);
         $queue = $this->settings->queue();
-        if ($this->args->has('all')) {
-            $ids && throw Stop::usage('retry takes ids or --all, not both.');
-            return $this->all($queue, $reset);
+        if ($filter === null && $this->args->ids(false) === []) {
+            $count = $this->args->has('all') ? $this->all($queue, $reset)
+                : $queue->retryFailed(null, $reset);
+            return $this->changed($count, 0, 'brought back', '');
         }
-        $count = $queue->retryFailed($ids ?: null, $reset);
-        return $this->changed(
-            $count,
-            count($ids),
+        $this->args->has('all') && throw Stop::usage('retry takes ids or --all, not both.');
+        return $this->each(
+            $filter,
+            static fn (array $ids): int => $queue->retryFailed($ids, $reset),
+            'Bring % back',
             'brought back',
             'neither parked nor failed'
         );
@@ -42,21 +45,81 @@ final class JobChanges extends Command
             $last = max($ids);
             $count += $queue->retryFailed($ids, $reset);
         }
-        return $this->changed($count, $count, 'brought back', '');
+        return $count;
     }
 
     public function hold(): int
     {
-        $ids = $this->args->ids(true);
-        $count = $this->settings->queue()->hold($ids);
-        return $this->changed($count, count($ids), 'parked', 'not waiting');
+        $filter = $this->filter('ids', true);
+        $hold = $this->settings->queue()->hold(...);
+        return $this->each($filter, $hold, 'Park %', 'parked', 'not waiting');
     }
 
     public function delete(): int
     {
-        $ids = $this->args->ids(true);
-        $count = $this->settings->queue()->delete($ids);
-        return $this->changed($count, count($ids), 'deleted', 'being sent at the moment');
+        $filter = $this->filter('ids', true);
+        $delete = $this->settings->queue()->delete(...);
+        return $this->each(
+            $filter,
+            $delete,
+            'Delete %',
+            'deleted',
+            'being sent at the moment'
+        );
+    }
+
+    /** The filter; null if ids, or $others, name the mails. */
+    private function filter(string $others, bool $needed): ?Filter
+    {
+        $filter = new Filter($this->args);
+        $isGiven = $filter->arguments !== [];
+        $ids = $this->args->ids($needed && !$isGiven);
+        if (!$isGiven) {
+            return null;
+        }
+        $both = $others === '--all' || $ids !== [];
+        $both && throw Stop::usage("{$this->args->command} takes $others or a filter, not both.");
+        return $filter;
+    }
+
+    /**
+     * Changes the mails that the ids or the filter name, some at a time.
+     *
+     * @param callable(list<int>): int $change
+     */
+    private function each(
+        ?Filter $filter,
+        callable $change,
+        string $question,
+        string $what,
+        string $whyNot
+    ): int {
+        $ids = $filter === null ? $this->args->ids(true) : $this->found($filter, $question);
+        $count = 0;
+        foreach (array_chunk($ids, self::AT_ONCE) as $some) {
+            $count += $change($some);
+        }
+        return $this->changed($count, count($ids), $what, $whyNot);
+    }
+
+    /** @return list<int> what the filter finds, once a person or --yes has agreed */
+    private function found(Filter $filter, string $question): array
+    {
+        $ids = [];
+        foreach ($filter->jobs($this->settings->queue()) as $jobs) {
+            array_push($ids, ...array_column($jobs, 'id'));
+        }
+        $count = count($ids);
+        if ($count === 0 || $this->args->has('yes')) {
+            return $ids;
+        }
+        $asked = str_replace('%', $count === 1 ? '1 mail' : "$count mails", $question);
+        if ($this->args->has('json') || !stream_isatty(STDIN) || !stream_isatty(STDOUT)) {
+            throw Stop::usage("$asked? Add --yes.");
+        }
+        echo "$asked? [y/N] ";
+        return preg_match('/\A\s*y(es)?\s*\z/i', (string) fgets(STDIN)) ? $ids
+            : throw new Stop('Nothing was changed.', ExitCode::FINDINGS);
     }
 
     private function changed(int $count, int $asked, string $what, string $whyNot): int

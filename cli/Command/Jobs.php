@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Command;
 
 use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Filter;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 use MailQueue\Job;
@@ -15,12 +16,11 @@ final class Jobs extends Command
 {
     public function list(): int
     {
-        $word = $this->args->text('status');
-        $status = $word === null ? null : Status::tryFrom($word)
-            ?? throw Stop::usage('--status must be pending, sending, failed, parked or held.');
+        $filter = new Filter($this->args);
         $limit = $this->args->int('limit', 50, 1, 10_000);
         $after = $this->args->int('after', 0, 0, PHP_INT_MAX);
-        $jobs = $this->settings->queue()->jobs($status, $limit, $after);
+        $jobs = $this->settings->queue()
+            ->jobs(...$filter->arguments, limit: $limit, after: $after);
         return $this->result($jobs, static function () use ($jobs): void {
             $head = ['id', 'status', 'tries', 'next', 'recipients', 'type', 'reference',
                 'subject'];

@@ -68,13 +68,7 @@ final class Log extends Command
     /** @return list<int> mails with that reference in the queue, perhaps not in the log yet */
     private static function waiting(string $reference, ?MailQueue $queue): array
     {
-        $ids = [];
-        for ($last = 0; $jobs = $queue?->jobs(null, self::AT_ONCE, $last); $last = end($jobs)->id) {
-            foreach ($jobs as $job) {
-                $job->reference === $reference && $ids[] = $job->id;
-            }
-        }
-        return $ids;
+        return array_column($queue?->jobs(limit: self::AT_ONCE, reference: $reference) ?? [], 'id');
     }
 
     /** Null if there is no queue but the log is named: the log can be read without a queue. */

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Command;
 
 use MailQueue;
+use MailQueue\Cli\Arguments;
 use MailQueue\Cli\Move\Notice;
 use MailQueue\Cli\Strays;
 use MailQueue\Cli\Terminal;
@@ -30,7 +31,8 @@ final class Status extends Command
                 ...self::pipelining($queue), $strays === null ? null
                     : "$strays " . $this->settings->command('doctor') . ' says what helps.'];
             foreach (array_filter($texts) as $text) {
-                echo Terminal::paint(Terminal::wrap($text, 0, cuts: false), Terminal::YELLOW), "\n";
+                $colour = str_starts_with($text, 'Test mode') ? Terminal::RED : Terminal::YELLOW;
+                echo Terminal::paint(Terminal::wrap($text, 0, cuts: false), $colour), "\n";
             }
         });
     }
@@ -71,11 +73,25 @@ final class Status extends Command
         if ($stats->redirectTo === null) {
             return null;
         }
+        $to = Terminal::safe($stats->redirectTo);
+        if (self::machine('REDIRECT_TO') !== null) {
+            $but = self::machine('ALLOW_TO');
+            return "Test mode of this machine: all mail goes to $to, not to its recipients"
+                . ($but === null ? '' : ', unless they are among ' . Terminal::safe($but))
+                . ' (MAILQUEUE_REDIRECT_TO' . ($but === null ? '' : ', MAILQUEUE_ALLOW_TO') . ').';
+        }
         $types = (string) $queue->config('mailRedirectTypes');
         $every = MailQueue::configKeys()['mailRedirectTypes']['default'];
         $which = $types === '' ? $every : 'the types ' . Terminal::safe($types);
-        return "Test mode: mail of $which goes to " . Terminal::safe($stats->redirectTo)
+        return "Test mode: mail of $which goes to $to"
             . ', not to its recipients (config key ' . self::redirectKey($queue) . ').';
+    }
+
+    /** A setting of this machine's test mode, which overrules the database; null: not set. */
+    public static function machine(string $name): ?string
+    {
+        $ini = (string) ini_get('mailqueue.' . strtolower($name));
+        return Arguments::environment("MAILQUEUE_$name") ?? ($ini === '' ? null : $ini);
     }
 
     /** The config key that the test mode comes from: mailRedirectTo or its alias. */

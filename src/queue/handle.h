@@ -15,6 +15,8 @@ struct mq_queue {
     struct mq_db *db;
     const struct mq_sql_dialect *dialect;
     struct mq_names names;
+    const char *redirect_to; /* as in the options; borrowed */
+    const char *allow_to;
     struct mq_backoff backoff;
     struct mq_clock clock;  /* mq_queue_clock() */
     struct mq_clock host;   /* the clock of the options */

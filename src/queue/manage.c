@@ -13,15 +13,77 @@
 
 /* ---- lists ---- */
 
-enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
-                             struct mq_job_list *out, struct mq_error *err)
+#define FILTER_MAX 8
+
+/* A list's statement with the filter's conditions in it. */
+struct list_query {
+    struct mq_buffer sql;
+    struct mq_value values[FILTER_MAX];
+    int count;
+};
+
+/* Adds a condition, a template in which %d is the parameter's number, if there is a value. */
+static void add_condition(struct list_query *list, const char *condition, struct mq_value value)
+{
+    if (value.type != MQ_NULL) {
+        list->values[list->count++] = value;
+        mq_buffer_printf(&list->sql, condition, list->count, list->count);
+    }
+}
+
+#define LOWER(text)      "lower(CAST(" text " AS {A}))"
+#define HOLDS(column, n) "{F}(" LOWER(column) ", " LOWER("?" n) ") > 0"
+
+/* Writes the statement of the slot, with the conditions before the one for the id. */
+static char *write_list(const struct mq_queue *queue, const char *text,
+                        const struct mq_job_filter *filter, struct list_query *list)
+{
+    const char *rest = strstr(text, " AND id > ?1");
+    list->values[list->count++] = mq_int(filter->after);
+    list->values[list->count++] = mq_int(filter->limit);
+    mq_buffer_append(&list->sql, text, (size_t)(rest - text));
+    add_condition(list, " AND mail_type = ?%d", mq_text(filter->type));
+    add_condition(list, " AND {r} = ?%d", mq_text(filter->reference));
+    add_condition(list, " AND (" HOLDS("recipients", "%d") " OR " HOLDS("refused", "%d") ")",
+                  mq_text(filter->recipient));
+    add_condition(list, " AND " HOLDS("last_error", "%d"), mq_text(filter->error));
+    add_condition(list, " AND " HOLDS("subject", "%d"), mq_text(filter->subject));
+    add_condition(list, " AND created_at < ?%d", mq_int_or_null(filter->created_before_s));
+    mq_buffer_cstr(&list->sql, rest);
+    return list->sql.failed ? NULL : mq_sql_expand(queue->dialect, &queue->names, list->sql.data);
+}
+
+static enum mq_status list_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
+                                struct mq_job_list *out, struct mq_error *err)
 {
     enum mq_sql slot =
         filter->state < 0 ? MQ_SQL_JOBS : (enum mq_sql)(MQ_SQL_JOBS_PENDING + filter->state);
-    struct mq_args args = MQ_ARGS(mq_int(filter->after), mq_int(filter->limit));
+    const char *text = mq_sql_text(queue, slot);
+    struct list_query list = {0};
+    char *sql = text ? write_list(queue, text, filter, &list) : NULL;
+    bool plain = list.count == 2;
+    struct mq_args args = {list.values, list.count};
+    enum mq_status status = MQ_OK;
+    if (!sql) {
+        status = mq_error_nomem(err);
+    } else {
+        status =
+            plain ? mq_sql_query(queue, slot, args, err) : mq_sql_query_text(queue, sql, args, err);
+    }
+    if (status == MQ_OK) {
+        status = mq_jobs_take(queue, out, err);
+    }
+    mq_buffer_clear(&list.sql);
+    free(sql);
+    return status;
+}
+
+enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
+                             struct mq_job_list *out, struct mq_error *err)
+{
     *out = (struct mq_job_list){0};
     MQ_TRY(mq_schema_check(queue, err));
-    enum mq_status status = mq_jobs_read(queue, slot, args, out, err);
+    enum mq_status status = list_jobs(queue, filter, out, err);
     if (status != MQ_OK) {
         mq_job_list_clear(out);
     }

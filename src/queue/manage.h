@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/buffer.h"
 #include "core/error.h"
 #include "policy/bucket.h"
 #include "policy/states.h"
@@ -34,10 +35,18 @@ struct mq_stats {
 enum mq_status mq_queue_stats(struct mq_queue *queue, struct mq_stats *out, struct mq_error *err);
 void mq_stats_clear(struct mq_stats *stats);
 
+/* Which jobs to list. A text whose data is NULL, and a time of 0, do not restrict. */
 struct mq_job_filter {
     int state; /* enum mq_state, or -1: any */
     int limit;
     int64_t after; /* id */
+    struct mq_str type;
+    struct mq_str reference;
+    /* Parts of these, in upper or lower case (SQLite: of ASCII letters): */
+    struct mq_str recipient; /* of the recipients, also refused ones */
+    struct mq_str error;
+    struct mq_str subject;
+    int64_t created_before_s;
 };
 /* Lists jobs by ascending id, without their bodies and without rows of an unknown status. */
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,

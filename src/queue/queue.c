@@ -95,6 +95,8 @@ enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *op
     }
     queue->db = db;
     queue->dialect = mq_dialect_of(db);
+    queue->redirect_to = options->redirect_to;
+    queue->allow_to = options->allow_to;
     queue->backoff = options->backoff;
     mq_queue_set_clock(queue, &options->clock);
     queue->random = options->random;

@@ -23,6 +23,12 @@ struct mq_queue_options {
     const char *reference_column; /* "reference" */
     const char *orphan_table;     /* NULL: no orphan check */
     const char *orphan_column;
+    /* This machine's test mode. The texts must outlive the queue. `redirect_to` overrules the
+     * config table: an address or "@domain" that gets mail of every type; NULL: the table decides.
+     * `allow_to`: addresses and "@domain"s, separated by commas, that get their mail all the same;
+     * NULL: none. If one of them cannot be read, nothing is claimed (MQ_CONFIG). */
+    const char *redirect_to;
+    const char *allow_to;
     struct mq_backoff backoff;
     struct mq_clock clock;
     struct mq_random random;

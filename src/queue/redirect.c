@@ -26,6 +26,23 @@ static bool same_address(struct mq_str a, struct mq_str b)
            mq_str_equal_nocase(domain, domain_of(b));
 }
 
+/* Whether the recipient gets its mail although the rest is redirected. */
+static bool allowed(const struct mq_settings *settings, const char *recipient)
+{
+    struct mq_str address = mq_str_of(recipient);
+    for (size_t i = 0; i < settings->allow_to.count; i++) {
+        struct mq_str one = mq_str_of(settings->allow_to.items[i]);
+        bool is_domain = one.data[0] == '@';
+        if (is_domain && mq_str_equal_nocase(domain_of(address), domain_of(one))) {
+            return true;
+        }
+        if (!is_domain && same_address(address, one)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool redirected(const struct mq_job *job, const struct mq_settings *settings)
 {
     if (!settings->redirect_to) {
@@ -84,12 +101,13 @@ enum mq_status mq_job_set_targets(struct mq_job *job, const struct mq_settings *
     bool ok = job->target_of || !count;
     for (size_t i = 0; i < count && ok; i++) {
         const char *recipient = job->recipients.items[i];
+        const char *instead = to && !allowed(settings, recipient) ? to : NULL;
         job->target_of[i] = -1;
         if (i < MQ_RECIPIENTS_MAX) {
-            struct mq_str target = target_for(recipient, to, &room);
+            struct mq_str target = target_for(recipient, instead, &room);
             ok = find_target(&job->targets, target, tokens, &job->target_of[i]) && !room.failed;
         }
-        if (to && job->target_of[i] >= 0) {
+        if (instead && job->target_of[i] >= 0) {
             mq_buffer_cstr(&original, original.len ? ", " : "");
             mq_buffer_cstr(&original, recipient);
         }

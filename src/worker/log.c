@@ -242,6 +242,12 @@ void mq_log_add(struct mq_log *log, const struct mq_event *event)
     }
 }
 
+void mq_log_reopen(struct mq_log *log)
+{
+    mq_log_flush(log);
+    follow_name(log);
+}
+
 void mq_log_sync(struct mq_log *log)
 {
     mq_log_flush(log);

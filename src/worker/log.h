@@ -25,6 +25,8 @@ enum mq_status mq_log_open(const char *path, bool subjects, struct mq_log **out,
  * write is remembered, not reported: logging never stops the mail. */
 void mq_log_add(struct mq_log *log, const struct mq_event *event);
 void mq_log_flush(struct mq_log *log);
+/* Flushes, and opens the file that has the name now. */
+void mq_log_reopen(struct mq_log *log);
 /* Flushes and, if the file can be synced, makes sure that a power failure loses no line. */
 void mq_log_sync(struct mq_log *log);
 int mq_log_failed(const struct mq_log *log); /* errno of the first write that failed, or 0 */

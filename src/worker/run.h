@@ -30,6 +30,7 @@
 
 struct mq_delivery; /* worker/deliveries.h */
 struct mq_intent;
+struct mq_manager;
 struct mq_recovery;
 
 struct mq_deliveries {
@@ -67,6 +68,8 @@ struct mq_run {
 
     struct mq_slot slot;
     int signals; /* how many the process had caught before the run */
+    int hangups; /* SIGHUPs for which the log was opened again */
+    struct mq_manager *manager;
     struct mq_recovery *recovery;
     struct mq_intent *intent;
     size_t slots; /* of the intent file */

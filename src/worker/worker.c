@@ -9,6 +9,7 @@
 #include "worker/dead_runs.h"
 #include "worker/deliveries.h"
 #include "worker/files.h"
+#include "worker/manager.h"
 #include "worker/run.h"
 #include "worker/signals.h"
 
@@ -73,6 +74,33 @@ static void check_stop(struct mq_run *run)
     }
 }
 
+static void tell_manager(struct mq_run *run, bool ends)
+{
+    const struct mq_report *report = run->report;
+    const struct mq_manager_news news = {.stops = run->stop.begun,
+                                         .ends = ends,
+                                         .sent = report->sent,
+                                         .try_later = report->try_later,
+                                         .parked = report->parked,
+                                         .under_way = run->under_way.count};
+    mq_manager_tell(run->manager, &news, mq_run_now_ms(run));
+}
+
+static void tell_manager_now(struct mq_run *run)
+{
+    tell_manager(run, false);
+}
+
+static void follow_hangups(struct mq_run *run)
+{
+    const struct mq_worker_hooks *hooks = run->worker->hooks;
+    int hangups = mq_signals_hangups();
+    if (hangups != run->hangups && run->options->daemon && hooks->reopen) {
+        hooks->reopen(hooks->context);
+    }
+    run->hangups = hangups;
+}
+
 static void begin_waiting(struct mq_run *run)
 {
     while (mq_run_can_start(run) && mq_run_load_next(run)) {
@@ -86,7 +114,7 @@ static void begin_waiting(struct mq_run *run)
 static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
 {
     const struct mq_database *database = &run->database;
-    int64_t until = now_ms + WAIT_HOOK_MAX_MS;
+    int64_t until = mq_least(now_ms + WAIT_HOOK_MAX_MS, run->manager->next_ms);
     bool releases = run->stop.begun && run->waiting.count > 0;
     if (releases || mq_run_cycle_due(run, now_ms) || mq_run_can_start(run)) {
         return 0;
@@ -222,8 +250,9 @@ static void loop(struct mq_run *run)
 {
     /* Events of recovered jobs are told before the upkeep, whose sweep may delete their rows. */
     static void (*const round[])(struct mq_run *) = {
-        check_stop, mq_run_renew, begin_waiting, mq_run_collect, watch,
-        cycle,      mq_run_tell,  mq_run_upkeep, wait_events,
+        check_stop,    tell_manager_now, follow_hangups, mq_run_renew,
+        begin_waiting, mq_run_collect,   watch,          cycle,
+        mq_run_tell,   mq_run_upkeep,    wait_events,
     };
     while (!is_over(run)) {
         /* Once PHP unwinds, no step runs any more, because it may need PHP. */
@@ -302,6 +331,7 @@ static void finish(struct mq_run *run)
     if (run->stop.status == MQ_BAILOUT) {
         return;
     }
+    tell_manager(run, true);
     if (!run->stop.aborted) {
         mq_transport_quit(run->transport, QUIT_MS);
     }
@@ -337,12 +367,16 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
 {
     struct mq_run run;
     struct mq_recovery recovery;
+    struct mq_manager manager;
     init(&run, worker, report);
     mq_recovery_init(&recovery, worker->options->run_dir);
     run.recovery = &recovery;
+    run.manager = &manager;
     /* Before prepare(): once its lock shows others that a run works, a signal must end that run in
      * order. */
-    run.signals = mq_signals_install();
+    run.signals = mq_signals_install(run.options->daemon);
+    run.hangups = mq_signals_hangups();
+    mq_manager_init(&manager, run.options->daemon);
     enum mq_status status = prepare(&run, err);
     if (status == MQ_OK) {
         if (mq_slot_is_held(&run.slot)) {

@@ -69,6 +69,8 @@ struct mq_worker_hooks {
     void (*record)(void *context, const struct mq_events *events);
     /* Called after the events of one commit. NULL: none. */
     void (*told)(void *context);
+    /* Called after a SIGHUP to a daemon: the log may have been renamed. NULL: none. */
+    void (*reopen)(void *context);
     /* Waits up to ms, less if a signal comes. NULL: poll(2). Fake clocks have their own. */
     void (*wait)(void *context, int64_t ms);
     void *context;
@@ -107,7 +109,7 @@ struct mq_worker {
  * slots are taken: the report says so. Errors: the database, the run directory, MQ_THROWN and
  * MQ_BAILOUT from hooks. Before it returns MQ_THROWN, it settles or releases all that is claimed;
  * before MQ_BAILOUT it only frees memory and descriptors, and recovery takes the leases back. While
- * it runs, it handles SIGTERM and SIGINT and ignores SIGPIPE and SIGXFSZ. */
+ * it runs, it handles SIGTERM and SIGINT, as a daemon SIGHUP, and ignores SIGPIPE and SIGXFSZ. */
 enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *report,
                              struct mq_error *err);
 

@@ -67,7 +67,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864, bool $verbose = false): MailQueue\Report
   public static checkTransport(string $transport, int $lease = 900): string
   public stats(): MailQueue\Stats
-  public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0): array
+  public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null): array
   public strays(): array
   public job(int $id): ?MailQueue\Job
   public retryFailed(?array $ids = null, bool $resetAttempts = true): int

@@ -35,8 +35,8 @@ $show = static fn(array $run): string => "exit $run[0] " . trim(preg_replace('/^
 
 echo "-- staged\n";
 /** Installs twice, as an update does, as a user whose umask is private. */
-$install = static function (string $target = 'install-mailqueue-command') use ($dir): void {
-    $line = "umask 077; make -s -C \"\$0\" $target INSTALL_ROOT=\"\$1\" prefix=/opt/it EXTENSION_DIR=/opt/modules";
+$install = static function (string $target = 'install-mailqueue-command install-mailqueue-share', string $prefix = '/opt/it') use ($dir): void {
+    $line = "umask 077; make -s -C \"\$0\" $target INSTALL_ROOT=\"\$1\" prefix=$prefix EXTENSION_DIR=/opt/modules";
     $command = ['env', '-u', 'LD_PRELOAD', '-u', 'MAKEFLAGS', 'sh', '-c', $line, dirname(glob(dirname(__DIR__, 2) . '/.build/*/Makefile')[0]), "$dir/stage"];
     proc_close(proc_open($command, [1 => ['file', "$dir/make", 'w'], 2 => ['redirect', 1]], $pipes)) === 0 || print(file_get_contents("$dir/make"));
 };
@@ -49,6 +49,19 @@ echo $names("$share/cli") === $names(dirname(__DIR__, 2) . '/cli') ? "the classe
 echo implode(' ', array_diff(scandir($share), ['.', '..'])), "\n";
 $modes = static fn(array $paths): string => implode(' ', array_unique(array_map(static fn(string $path): string => sprintf('%o', fileperms($path) & 0o777), $paths)));
 echo $modes(files_below($share)), ', ', $modes([$share, "$share/cli", "$share/cli/Doctor"]), ', ', $modes(["$dir/stage/opt/it/bin/mailqueue"]), "\n";
+
+echo "-- beside it\n";
+$all = "$dir/stage/opt/it/share";
+$beside = preg_grep('~^/mailqueue/cli/~', $names($all), PREG_GREP_INVERT);
+echo implode("\n", $beside), "\n";
+echo $modes(array_map(static fn(string $name): string => $all . $name, $beside)), ', ', $modes(["$all/man", "$all/man/man1", "$all/zsh/site-functions", "$share/service"]), "\n";
+foreach ($beside as $name) {
+    $tree = file_get_contents(dirname(__DIR__, 2) . "/share$name");
+    $put = preg_replace('~(?<=ExecStart=)/\S+/php[\d.]*~', '/usr/bin/php', file_get_contents($all . $name));
+    must($put === (str_contains($name, '/service/') ? str_replace('/usr/bin/mailqueue', '/opt/it/bin/mailqueue', $tree) : $tree), $name);
+}
+preg_match('/ExecStart=(\S+) .* (\S+) work/', file_get_contents("$share/service/mailqueue@.service"), $exec);
+echo is_executable($exec[1]) ? 'PHP' : $exec[1], " $exec[2]\n";
 
 echo "-- called\n";
 rename("$dir/stage/opt", "$dir/opt"); // as a package does
@@ -114,6 +127,10 @@ echo $show($run(['-d', "open_basedir=$share:$dir", $program, '--version']));
 
 echo "-- uninstalled\n";
 $install();
+$install(prefix: '/usr');
+echo implode(' ', preg_grep('/zsh/', $names("$dir/stage/usr"))), "\n";
+$install('uninstall', '/usr');
+echo implode(' ', $names("$dir/stage/usr")), "\n";
 mkdir("$dir/stage/opt/modules");
 file_put_contents("$dir/stage/opt/modules/mailqueue.so", '');
 file_put_contents("$dir/stage/opt/it/bin/other", '');
@@ -123,8 +140,22 @@ echo implode(' ', $names("$dir/stage")), "\n";
 --EXPECT--
 -- staged
 the classes of the tree
-cli
+cli service
 644, 755, 755
+-- beside it
+/bash-completion/completions/mailqueue
+/fish/vendor_completions.d/mailqueue.fish
+/mailqueue/service/mailqueue-work@.service
+/mailqueue/service/mailqueue-work@.timer
+/mailqueue/service/mailqueue.conf
+/mailqueue/service/mailqueue.cron
+/mailqueue/service/mailqueue.logrotate
+/mailqueue/service/mailqueue@.service
+/man/man1/mailqueue.1
+/man/man5/mailqueue.5
+/zsh/site-functions/_mailqueue
+644, 755
+PHP /opt/it/bin/mailqueue
 -- called
 exit 0 VERSION
 exit 0 
@@ -156,4 +187,6 @@ exit 78 {"error":"The classes of this program are neither in %/opt/it/share/mail
 exit 78 mailqueue: The classes of this program are neither in %/opt/it/share/mailqueue/cli nor in %/opt/it/cli, or open_basedir hides them: add their directory to it.
 exit 0 VERSION
 -- uninstalled
+/share/zsh/vendor-completions/_mailqueue
+
 /opt/it/bin/other

@@ -88,7 +88,7 @@ show(cli(['work', '--database', temp_home() . '/a.sqlite']), temp_home());
 show(cli(['work'], ['MAILQUEUE_DATABASE' => temp_home() . '/a.sqlite', 'MAILQUEUE_TRANSPORT' => 'null://null', 'DISPATCH_BATCH' => 'many']));
 ?>
 --EXPECT--
-exit 0: work status list show log retry hold delete config sendmail mailq migrate adopt migrate-store doctor
+exit 0: work status health list show log retry hold delete config sendmail mailq migrate adopt migrate-store doctor
 exit 0
 mailqueue 0.1.0
 exit 0
@@ -112,7 +112,7 @@ mailqueue: --max-bytes must be a number of bytes, such as 64M, not "64X".
 exit 64
 mailqueue: status takes no arguments, but got "now".
 exit 64
-mailqueue: show needs at least one id. mailqueue list shows them.
+mailqueue: show needs at least one id. mailqueue list shows the ids.
 exit 64
 mailqueue: show takes ID, but got "2".
 exit 64

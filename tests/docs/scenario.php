@@ -39,6 +39,10 @@ $mail = static fn(string $block): string => 'export MAILQUEUE_DATABASE=/home/me/
 $empty = ['name' => 'an empty queue', 'run' => 'rm -rf /home/me/app.sqlite*'];
 $server = 'export MAILQUEUE_DATABASE_USER=app MAILQUEUE_DATABASE_PASSWORD=secret; ';
 
+/** No systemd runs here that could start a unit. */
+$offline = static fn(string $block): string => 'export SYSTEMD_OFFLINE=1; ' . str_replace(' --now', '', $block);
+$siteMail = 'echo hi | runuser -u www-data -- mailqueue sendmail --database=/var/www/app/data/app.sqlite b@example.net' . "\n";
+
 $steps = [
     ['name' => 'a user with a checkout', 'user' => 'root', 'in' => '/',
         'run' => 'useradd -m -s /bin/bash me; chown -R me: /home/me; chmod 700 /home/me'],
@@ -51,7 +55,8 @@ $steps = [
         'run' => 'export DEBIAN_FRONTEND=noninteractive
 apt-get install -y --no-install-recommends cron composer zip unzip openssl ca-certificates curl \
     iproute2 sqlite3 postgresql php-pgsql mariadb-server php-mysql php-mbstring php-xml php-intl \
-    php-symfony-mailer php-symfony-framework-bundle libphp-phpmailer make gcc libc6-dev >/dev/null
+    php-symfony-mailer php-symfony-framework-bundle libphp-phpmailer make gcc libc6-dev systemd \
+    logrotate man-db >/dev/null
 make -s -C tests/sink OUT=/srv/relay
 touch /srv/relay/accepted && chmod 644 /srv/relay/accepted'],
     ['name' => 'an application with Composer', 'user' => 'me',
@@ -81,6 +86,24 @@ touch cron-mail; chmod 666 cron-mail; cron; sleep 0.5; cat sink.out; kill -0 $(p
     ['block' => 'README.md: MAILQUEUE_DATABASE=/home/me/app.sqlite', 'through' => $cron],
     ['name' => 'cron had nothing to tell', 'user' => 'root', 'run' => 'cat /srv/relay/cron-mail; '
         . 'test ! -s /srv/relay/cron-mail'],
+    ['name' => 'a site of www-data', 'user' => 'root', 'run' => 'install -d -o www-data /var/www/app/data'],
+    ['block' => 'docs/operations.md: install -m 644 /usr/share/mailqueue/service/mailqueue@.service', 'user' => 'root'],
+    ['block' => 'docs/operations.md: runuser -u www-data', 'user' => 'root', 'through' => $offline,
+        'shows' => '~multi-user.target.wants/mailqueue@www-data.service~'],
+    ['name' => 'what the unit starts', 'user' => 'root', 'run' => $siteMail . 'install -d -o www-data /var/log/mailqueue/www-data
+set -a; . /etc/mailqueue/www-data.conf; runuser -u www-data -- $(sed -n "s/ \$.*//; s/^ExecStart=//p" /etc/systemd/system/mailqueue@.service) --time-limit 2
+mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' => '/Mail 1 was sent/'],
+    ['block' => 'docs/operations.md: install -m 644 /usr/share/mailqueue/service/mailqueue-work@.service', 'user' => 'root',
+        'through' => $offline, 'shows' => '~timers.target.wants/mailqueue-work@www-data.timer~'],
+    ['block' => 'docs/operations.md: install -m 600 /usr/share/mailqueue/service/mailqueue.cron', 'user' => 'root',
+        'through' => static fn(string $block): string => $siteMail . $block . 'for i in $(seq 75); do '
+            . 'mailqueue status --json --database /var/www/app/data/app.sqlite | grep -q \'"pending": 0\' && break; '
+            . 'sleep 1; done; rm /etc/cron.d/mailqueue; mailqueue status --database /var/www/app/data/app.sqlite',
+        'shows' => '/pending +0/'],
+    ['block' => 'docs/operations.md: install -m 644 /usr/share/mailqueue/service/mailqueue.logrotate', 'user' => 'root',
+        'shows' => '~considering log /var/log/mailqueue/www-data/mail-queue.log~'],
+    ['text' => 'docs/operations.md: man 1 mailqueue', 'shows' => '/MAILQUEUE\(1\)/'],
+    ['text' => 'docs/operations.md: man 5 mailqueue', 'shows' => '/mailMaxPerHour/'],
     ['name' => 'no limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 0'],
     ['name' => 'files of a shop', 'user' => 'root', 'run' => 'mkdir -p /srv/shop; '
         . 'echo png >/srv/shop/logo.png; echo pdf >/srv/shop/terms.pdf'],
@@ -127,6 +150,9 @@ touch cron-mail; chmod 666 cron-mail; cron; sleep 0.5; cat sink.out; kill -0 $(p
         . implode(' ', array_map(static fn(string $line): string => escapeshellarg(preg_replace('/\s{2,}.*/', '', $line)),
             array_filter(explode("\n", $block)))) . '; do grep -q "^$(printf %s "$word" | cut -d" " -f1)" seen || '
         . '{ echo "status does not show $word"; cat seen; exit 1; }; done'],
+    ['block' => 'docs/operations.md: export MAILQUEUE_REDIRECT_TO=', 'through' => static fn(string $block): string
+        => "$block\nmailqueue status --database /home/me/app.sqlite",
+        'shows' => '/Test mode of this machine: all mail goes to team@example\.org/'],
     ['block' => 'docs/transports.md: openssl genpkey', 'through' => static fn(string $block): string
         => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite MAILQUEUE_TRANSPORT=null://null; ' . $block,
         'shows' => '/2 sent/'],

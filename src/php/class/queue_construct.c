@@ -195,11 +195,21 @@ static bool take_orphan_check(struct mq_php_queue *self, const zend_string *chec
     return false;
 }
 
+/* A setting of this machine: from the environment, else from php.ini; NULL: neither has one. */
+static const char *machine_setting(struct mq_php_queue *self, const char *name, const char *ini)
+{
+    const char *value = getenv(name);
+    value = value && *value ? value : ini;
+    return value && *value ? mq_php_queue_keep(self, value, strlen(value)) : NULL;
+}
+
 static bool take_arguments(struct mq_php_queue *self, const struct arguments *args)
 {
     struct mq_queue_options *options = &self->options;
     mq_queue_options_init(options);
     array_init(&self->texts);
+    options->redirect_to = machine_setting(self, "MAILQUEUE_REDIRECT_TO", MAILQUEUE_G(redirect_to));
+    options->allow_to = machine_setting(self, "MAILQUEUE_ALLOW_TO", MAILQUEUE_G(allow_to));
     if (args->backoff) {
         options->backoff = mq_php_backoff_of(Z_OBJ_P(args->backoff));
     }

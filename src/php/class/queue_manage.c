@@ -43,10 +43,8 @@ static void clear_list(void *list)
     mq_job_list_clear(list);
 }
 
-static void list_jobs(zval *object, const zval *status, zend_long limit, zend_long after,
-                      zval *return_value)
+static void list_jobs(zval *object, const struct mq_job_filter *filter, zval *return_value)
 {
-    const struct mq_job_filter filter = {state_of(status), (int)limit, after};
     struct mq_error err;
     zval holder;
     struct mq_queue *queue = mq_php_queue_use(object);
@@ -54,7 +52,7 @@ static void list_jobs(zval *object, const zval *status, zend_long limit, zend_lo
         return;
     }
     struct mq_job_list *list = mq_php_holder_new(&holder, sizeof *list, clear_list);
-    if (mq_php_queue_ok(object, mq_queue_jobs(queue, &filter, list, &err), &err)) {
+    if (mq_php_queue_ok(object, mq_queue_jobs(queue, filter, list, &err), &err)) {
         array_init_size(return_value, (uint32_t)list->count);
         for (size_t i = 0; i < list->count; i++) {
             zval job;
@@ -65,19 +63,47 @@ static void list_jobs(zval *object, const zval *status, zend_long limit, zend_lo
     zval_ptr_dtor(&holder);
 }
 
-ZEND_METHOD(MailQueue, jobs)
+static struct mq_str text_of(const zend_string *text)
+{
+    return text ? mq_php_str(text) : (struct mq_str){NULL, 0};
+}
+
+/* Parses the arguments of jobs(). False with an exception. */
+static bool read_filter(zend_execute_data *execute_data, struct mq_job_filter *out)
 {
     zval *status = NULL;
-    zend_long limit = 50, after = 0;
-
-    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!ll", &status, mq_ce_status, &limit, &after) ==
-        FAILURE) {
-        RETURN_THROWS();
+    zend_long limit = 50, after = 0, before = 0;
+    bool any_time = true;
+    zend_string *type = NULL, *reference = NULL, *recipient = NULL, *error = NULL, *subject = NULL;
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!llS!S!S!S!S!l!", &status, mq_ce_status, &limit,
+                              &after, &type, &reference, &recipient, &error, &subject, &before,
+                              &any_time) == FAILURE) {
+        return false;
     }
+    *out = (struct mq_job_filter){.state = state_of(status),
+                                  .limit = (int)limit,
+                                  .after = after,
+                                  .type = text_of(type),
+                                  .reference = text_of(reference),
+                                  .recipient = text_of(recipient),
+                                  .error = text_of(error),
+                                  .subject = text_of(subject),
+                                  .created_before_s = before};
     if (after < 0) {
         zend_argument_value_error(3, "must be an id, or 0 to begin");
-    } else if (mq_php_check_range(2, limit, 1, JOBS_LIMIT_MAX, "")) {
-        list_jobs(ZEND_THIS, status, limit, after, return_value);
+    } else if (!any_time && before < 1) {
+        zend_argument_value_error(9, "must be a time after 1970");
+    } else {
+        return mq_php_check_range(2, limit, 1, JOBS_LIMIT_MAX, "");
+    }
+    return false;
+}
+
+ZEND_METHOD(MailQueue, jobs)
+{
+    struct mq_job_filter filter;
+    if (read_filter(execute_data, &filter)) {
+        list_jobs(ZEND_THIS, &filter, return_value);
     }
 }
 

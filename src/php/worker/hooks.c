@@ -214,6 +214,12 @@ static void told(void *context)
     mq_log_flush(hooks->log);
 }
 
+static void reopen(void *context)
+{
+    struct mq_php_hooks *hooks = context;
+    mq_log_reopen(hooks->log);
+}
+
 void mq_php_worker_hooks(struct mq_php_hooks *hooks, struct mq_worker_hooks *out)
 {
     *out = (struct mq_worker_hooks){
@@ -222,6 +228,7 @@ void mq_php_worker_hooks(struct mq_php_hooks *hooks, struct mq_worker_hooks *out
         .event = tell,
         .record = hooks->log ? record : NULL,
         .told = hooks->log ? told : NULL,
+        .reopen = hooks->log ? reopen : NULL,
         .context = hooks,
     };
 }

@@ -106,6 +106,17 @@ static bool parse_redirect(struct mq_str text, int64_t *value)
            mq_address_check((struct mq_str){address, (size_t)len}, "mailRedirectTo", NULL) == MQ_OK;
 }
 
+bool mq_config_parse_redirects(struct mq_str list, struct mq_strings *out)
+{
+    int64_t unused;
+    bool ok = true;
+    while (ok && list.len > 0) {
+        struct mq_str one = mq_str_trim(mq_str_cut_at(&list, ','));
+        ok = parse_redirect(one, &unused) && mq_strings_add(out, one);
+    }
+    return ok;
+}
+
 /* Returns false without memory, too: the claim stops, and no mail goes to a wrong address. */
 bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but)
 {

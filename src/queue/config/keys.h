@@ -62,6 +62,8 @@ extern const struct mq_config_key mq_config_keys[MQ_KEY_COUNT];
 /* Finds a key by its name. NULL: the key is the application's. */
 const struct mq_config_key *mq_config_key(const char *name);
 bool mq_config_parse_int(struct mq_str text, int64_t *value);
+/* Parses addresses and "@domain"s, separated by commas, and appends them to `out`. */
+bool mq_config_parse_redirects(struct mq_str list, struct mq_strings *out);
 /* Parses a list of mail types and appends them to `out` (NULL: only checks the list). *but: the
  * list names the types to leave out ("every type but a, b"). */
 bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but);

@@ -98,6 +98,28 @@ static bool read_redirect(const struct raw *raw, int64_t now_s, struct mq_settin
            mq_config_parse_types(mq_str_of(types), &out->redirect_types, &out->redirect_all_but);
 }
 
+/* This machine's redirect holds whatever the table says, so that the copy of a database cannot
+ * write to the recipients. */
+static enum mq_status read_own_redirect(const struct mq_queue *queue, struct mq_settings *out,
+                                        struct mq_error *err)
+{
+    const struct mq_config_kind *kind = mq_config_keys[MQ_KEY_REDIRECT_TO].kind;
+    const char *to = queue->redirect_to;
+    int64_t unused;
+    if (!to || !mq_config_parse(kind, mq_str_of(to), &unused) ||
+        !mq_config_parse_redirects(mq_str_of(queue->allow_to), &out->allow_to)) {
+        return mq_error_set(err, MQ_CONFIG, "redirectTo",
+                            "this machine's test mode cannot be read: MAILQUEUE_REDIRECT_TO (ini "
+                            "mailqueue.redirect_to) must be an address or @domain, and "
+                            "MAILQUEUE_ALLOW_TO (mailqueue.allow_to), if set, addresses and "
+                            "@domains beside it, separated by commas. Nothing is sent until they "
+                            "are corrected");
+    }
+    out->redirect_to = strdup(to);
+    out->redirect_all_but = true;
+    return out->redirect_to ? MQ_OK : mq_error_nomem(err);
+}
+
 /* ---- moved queues ---- */
 
 /* While `mailqueue migrate-store` (cli/Move/) moves mail to another database, only one of the two
@@ -146,7 +168,9 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
     struct raw raw[MQ_KEY_COUNT] = {0};
     struct mq_settings settings = {0};
     enum mq_status status = read_raw(queue, raw, err);
-    if (status == MQ_OK && !read_redirect(raw, now_s, &settings)) {
+    if (status == MQ_OK && (queue->redirect_to || queue->allow_to)) {
+        status = read_own_redirect(queue, &settings, err);
+    } else if (status == MQ_OK && !read_redirect(raw, now_s, &settings)) {
         status = mq_error_nomem(err);
     }
     if (status == MQ_OK) {
@@ -173,6 +197,7 @@ void mq_settings_clear(struct mq_settings *settings)
     free(settings->pauses);
     settings->redirect_to = settings->pauses = NULL;
     mq_strings_clear(&settings->redirect_types);
+    mq_strings_clear(&settings->allow_to);
 }
 
 /* ---- writing ---- */

@@ -145,7 +145,13 @@ static enum mq_status read_job(struct mq_queue *queue, struct mq_job *job, struc
 enum mq_status mq_jobs_read(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                             struct mq_job_list *list, struct mq_error *err)
 {
-    enum mq_status status = mq_sql_query(queue, slot, args, err);
+    MQ_TRY(mq_sql_query(queue, slot, args, err));
+    return mq_jobs_take(queue, list, err);
+}
+
+enum mq_status mq_jobs_take(struct mq_queue *queue, struct mq_job_list *list, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
     while (mq_sql_next(queue, &status, err)) {
         struct mq_job *job = mq_job_list_add(list);
         status = job ? read_job(queue, job, err) : mq_error_nomem(err);

@@ -18,6 +18,8 @@ struct mq_strings;
  * the query runs, because only one result can be open at a time. */
 enum mq_status mq_jobs_read(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                             struct mq_job_list *list, struct mq_error *err);
+/* Appends the rows of a query that was just run. */
+enum mq_status mq_jobs_take(struct mq_queue *queue, struct mq_job_list *list, struct mq_error *err);
 /* MQ_MESSAGE if SMTP cannot carry one of the addresses. Both arguments may be NULL; `from` may be
  * "", the null reverse-path. */
 enum mq_status mq_envelope_check(const char *from, const struct mq_strings *recipients,

@@ -51,6 +51,8 @@ static const struct mq_sql_dialect sqlite_dialect = {
             ['l'] = MQ_CLAIMABLE_STATES,
             ['y'] = "?1",
             ['+'] = "+",
+            ['A'] = "TEXT",
+            ['F'] = "instr",
             ['V'] = "CAST(value AS TEXT)",
             ['N'] = "?2",
         },

@@ -40,6 +40,7 @@ struct mq_sql_dialect {
      * u: locks the rows that a SELECT reads  w: the same, but skips rows that others have locked
      * +: before a condition: keeps the planner from using an index for it
      * D, L, X: after the job table's name: forces its index of due jobs, of leases, of expiry
+     * A: a text's type in CAST  F: the function that finds a text in another
      * V: reads a config value  N: the new value, from ?2 */
     const char *words[128];
     size_t table_max; /* most octets of the job table's name */

@@ -147,6 +147,8 @@ const struct mq_sql_dialect mq_mysql_dialect = {
             ['D'] = " FORCE INDEX ({q}{T}_due{q})",
             ['L'] = " FORCE INDEX ({q}{T}_lease{q})",
             ['X'] = " FORCE INDEX ({q}{T}_expiry{q})",
+            ['A'] = "CHAR CHARACTER SET utf8mb4",
+            ['F'] = "instr",
             /* The application's table may have another character set than the connection. */
             ['V'] = "CAST(CONVERT(value USING utf8mb4) AS BINARY)",
             ['N'] = "CONVERT(CAST(?2 AS BINARY) USING utf8mb4)",

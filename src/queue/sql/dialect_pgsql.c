@@ -122,6 +122,8 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
             ['y'] = "CAST(floor(extract(epoch FROM statement_timestamp())) AS BIGINT)",
             ['u'] = " FOR UPDATE",
             ['w'] = " FOR UPDATE SKIP LOCKED",
+            ['A'] = "TEXT",
+            ['F'] = "strpos",
             ['V'] = "CAST(value AS TEXT)",
             ['N'] = "?2",
         },

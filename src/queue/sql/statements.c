@@ -168,6 +168,13 @@ enum mq_status mq_sql_query(struct mq_queue *queue, enum mq_sql slot, struct mq_
     return text ? queue->db->driver->run(queue->db, &query, err) : mq_error_nomem(err);
 }
 
+enum mq_status mq_sql_query_text(struct mq_queue *queue, const char *sql, struct mq_args args,
+                                 struct mq_error *err)
+{
+    struct mq_query query = {-1, sql, args.values, args.count};
+    return queue->db->driver->run(queue->db, &query, err);
+}
+
 enum mq_status mq_sql_exec(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                            struct mq_error *err)
 {

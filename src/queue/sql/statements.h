@@ -110,9 +110,11 @@ bool mq_sql_has(const struct mq_queue *queue, enum mq_sql slot);
 const char *mq_sql_text(struct mq_queue *queue, enum mq_sql slot);
 enum mq_status mq_sql_exec(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                            struct mq_error *err);
-/* Runs a query, whose rows mq_sql_next() gives. */
+/* Runs a query, whose rows mq_sql_next() gives. The second function takes a text of its own. */
 enum mq_status mq_sql_query(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                             struct mq_error *err);
+enum mq_status mq_sql_query_text(struct mq_queue *queue, const char *sql, struct mq_args args,
+                                 struct mq_error *err);
 /* Moves to the next row. *status is in and out: the status of the query, or of the caller's work on
  * the last row. False at the end or on a failure in *status; then the query is finished. */
 bool mq_sql_next(struct mq_queue *queue, enum mq_status *status, struct mq_error *err);

@@ -33,12 +33,14 @@ static void close_fd(int *fd)
 
 /* ---- the start ---- */
 
-/* Variables of ours, libpq's and the MySQL client's that may hold a password. The programs that we
- * start do not need them. PGPASSFILE stays, since it holds only a file name. */
-static bool is_secret(const char *variable)
+/* Variables of ours, libpq's and the MySQL client's that may hold a password, and those with which
+ * the service manager speaks to this process. The programs that we start do not need them.
+ * PGPASSFILE stays, since it holds only a file name. */
+static bool is_withheld(const char *variable)
 {
     static const char *const begins[] = {"MAILQUEUE_TRANSPORT=", "MAILQUEUE_DATABASE",
-                                         "PGPASSWORD=", "MYSQL_PWD="};
+                                         "PGPASSWORD=",          "MYSQL_PWD=",
+                                         "NOTIFY_SOCKET=",       "WATCHDOG_"};
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
         if (mq_text_begins(variable, begins[i])) {
             return true;
@@ -60,7 +62,7 @@ static char **environment_with(const char *variable)
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
-        if (strncmp(environ[i], variable, name) != 0 && !is_secret(environ[i])) {
+        if (strncmp(environ[i], variable, name) != 0 && !is_withheld(environ[i])) {
             out[kept++] = environ[i];
         }
     }

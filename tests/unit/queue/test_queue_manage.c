@@ -135,7 +135,7 @@ static void test_lists(void **state)
     static const int64_t of_state[MQ_STATE_COUNT] = {1, 2, 3, 4, 6};
     struct fixture fx;
     struct mq_job_list list = {0};
-    struct mq_job_filter filter = {-1, 4, 0};
+    struct mq_job_filter filter = {.state = -1, .limit = 4, .after = 0};
     six(&fx);
     assert_int_equal(mq_queue_jobs(fx.queue, &filter, &list, &fx.err), MQ_OK);
     assert_int_equal(list.count, 4);

@@ -122,7 +122,7 @@ static bool manage(struct pass *p)
     struct fixture *fx = &p->fx;
     struct mq_stats stats;
     struct mq_job_list list;
-    struct mq_job_filter filter = {-1, 10, 0};
+    struct mq_job_filter filter = {.state = -1, .limit = 10, .after = 0};
     struct mq_relay_pause pause = {.relay = "r", .reason = "down"};
     int64_t n = 0;
     struct mq_sweep sweep = {0};

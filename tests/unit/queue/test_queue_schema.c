@@ -106,7 +106,7 @@ static void test_newer_tables(void **state)
     assert_false(fx.queue->ready);
     assert_int_equal(mq_queue_stats(fx.queue, &stats, &fx.err), MQ_SCHEMA);
     assert_non_null(strstr(fx.err.text, "upgrade"));
-    struct mq_job_filter filter = {-1, 10, 0};
+    struct mq_job_filter filter = {.state = -1, .limit = 10, .after = 0};
     assert_int_equal(mq_queue_jobs(fx.queue, &filter, &list, &fx.err), MQ_SCHEMA);
     assert_int_equal(mq_queue_job(fx.queue, 1, &job, &found, &fx.err), MQ_SCHEMA);
     assert_int_equal(mq_queue_config(fx.queue, "mailBurst", &value, &fx.err), MQ_SCHEMA);

@@ -286,6 +286,13 @@ static void test_renamed(void **state)
     write_event(log, &event);
     assert_int_equal(size_of(old), 3 * line);
     assert_int_equal(size_of(target), -1);
+    assert_int_equal(unlink(path), 0);
+    mq_log_reopen(log); /* without a line to write */
+    assert_int_equal(size_of(path), 0);
+    mq_log_reopen(log);
+    write_event(log, &event);
+    assert_int_equal(size_of(old), 3 * line);
+    assert_int_equal(size_of(path), line);
     assert_int_equal(mq_log_failed(log), 0);
     mq_log_close(log);
 }

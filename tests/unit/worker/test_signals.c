@@ -47,10 +47,10 @@ static int setup(void **state)
 static void test_overlap(void **state)
 {
     (void)state;
-    int a = mq_signals_install();
+    int a = mq_signals_install(false);
     raise(SIGTERM);
     assert_int_equal(mq_signals_caught(a), 1);
-    int b = mq_signals_install();
+    int b = mq_signals_install(false);
     assert_int_equal(mq_signals_caught(b), 0);
     raise(SIGINT);
     assert_int_equal(mq_signals_caught(a), 2);
@@ -59,7 +59,7 @@ static void test_overlap(void **state)
     raise(SIGTERM);
     raise(SIGPIPE);
     assert_int_equal(mq_signals_caught(b), 2);
-    int c = mq_signals_install();
+    int c = mq_signals_install(false);
     mq_signals_restore();
     raise(SIGTERM);
     assert_int_equal(mq_signals_caught(c), 1);
@@ -73,7 +73,7 @@ static void test_overlap(void **state)
 static void *one_run(void *context)
 {
     (void)context;
-    mq_signals_install();
+    mq_signals_install(false);
     raise(SIGTERM);
     mq_signals_restore();
     return NULL;
@@ -86,7 +86,7 @@ static void test_taken(void **state)
     struct sigaction action = {.sa_handler = others};
     pthread_t thread;
     (void)state;
-    int run = mq_signals_install();
+    int run = mq_signals_install(false);
     sigaction(SIGTERM, &action, NULL);
     assert_int_equal(pthread_create(&thread, NULL, one_run, NULL), 0);
     pthread_join(thread, NULL);
@@ -95,12 +95,34 @@ static void test_taken(void **state)
     raise(SIGTERM);
     assert_int_equal(mq_signals_caught(run), 2);
     sigaction(SIGTERM, &action, NULL);
-    mq_signals_install();
+    mq_signals_install(false);
     raise(SIGTERM);
     assert_int_equal(seen_by_others, 1);
     mq_signals_restore();
     mq_signals_restore();
     assert_true(is_others(SIGTERM));
+}
+
+/* SIGHUP is a daemon's, and is no reason to end. */
+static void test_hangup(void **state)
+{
+    struct sigaction action = {.sa_handler = others};
+    (void)state;
+    sigaction(SIGHUP, &action, NULL);
+    mq_signals_install(false);
+    raise(SIGHUP);
+    assert_int_equal(seen_by_others, 1);
+    mq_signals_restore();
+    int before = mq_signals_hangups(), run = mq_signals_install(true);
+    raise(SIGHUP);
+    raise(SIGHUP);
+    assert_int_equal(mq_signals_hangups(), before + 2);
+    assert_int_equal(mq_signals_caught(run), 0);
+    mq_signals_restore();
+    assert_true(is_others(SIGHUP));
+    action.sa_handler = SIG_DFL;
+    sigaction(SIGHUP, &action, NULL);
+    assert_int_equal(seen_by_others, 1);
 }
 
 struct thread {
@@ -113,7 +135,7 @@ static void *come_and_go(void *context)
 {
     struct thread *thread = context;
     for (int i = 0; i < 400; i++) {
-        int run = mq_signals_install();
+        int run = mq_signals_install(false);
         int before = mq_signals_caught(run);
         thread->faults += is_others(SIGTERM) || is_others(SIGPIPE) || before < 0;
         usleep((useconds_t)(rand_r(&thread->seed) % 200));
@@ -128,7 +150,7 @@ static void test_threads(void **state)
 {
     struct thread threads[4];
     (void)state;
-    int run = mq_signals_install();
+    int run = mq_signals_install(false);
     for (size_t i = 0; i < 4; i++) {
         threads[i] = (struct thread){.seed = (unsigned)i + 1};
         assert_int_equal(pthread_create(&threads[i].id, NULL, come_and_go, &threads[i]), 0);
@@ -170,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_overlap, setup),
         cmocka_unit_test_setup(test_taken, setup),
+        cmocka_unit_test_setup(test_hangup, setup),
         cmocka_unit_test_setup(test_threads, setup),
         cmocka_unit_test_setup(test_all_threads, setup),
     };

@@ -1,0 +1,62 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+use MailQueue;
+use MailQueue\Job;
+use MailQueue\Status;
+
+/** Which mails a command is about: the options of Commands::FILTER. */
+final class Filter
+{
+    private const AT_ONCE = 10_000;
+
+    /**
+     * @var array{status?: Status, type?: string, reference?: string, recipient?: string,
+     *     error?: string, subject?: string, createdBefore?: int} arguments of MailQueue::jobs()
+     */
+    public readonly array $arguments;
+
+    public function __construct(Arguments $args)
+    {
+        $this->arguments = array_filter([
+            'status' => self::status($args->text('status')),
+            'type' => $args->text('type'),
+            'reference' => $args->text('reference'),
+            'recipient' => $args->text('recipient'),
+            'error' => $args->text('error'),
+            'subject' => $args->text('subject'),
+            'createdBefore' => self::before($args->text('older')),
+        ], static fn (mixed $value): bool => $value !== null);
+    }
+
+    private static function status(?string $word): ?Status
+    {
+        return $word === null ? null : Status::tryFrom($word)
+            ?? throw Stop::usage('--status must be pending, sending, failed, parked or held.');
+    }
+
+    /** Turns "90m", "7d" or a time such as "2026-11-21" into the time before that. */
+    private static function before(?string $older): ?int
+    {
+        if ($older === null) {
+            return null;
+        }
+        $age = Arguments::span($older);
+        $time = $age !== null ? time() - $age : strtotime("$older UTC");
+        return is_int($time) && $time > 0 ? $time : throw Stop::usage('--older must be an age '
+            . 'such as 90m, 12h or 7d, or a time such as 2026-11-21.');
+    }
+
+    /** @return \Generator<int, list<Job>> all mails that match, some at a time */
+    public function jobs(MailQueue $queue): \Generator
+    {
+        $after = 0;
+        while ($jobs = $queue->jobs(...$this->arguments, limit: self::AT_ONCE, after: $after)) {
+            $after = max(array_column($jobs, 'id'));
+            yield $jobs;
+        }
+    }
+}

@@ -1,0 +1,101 @@
+# Completion of mailqueue for fish. tools/share writes this file.
+set -l commands work status health list show log retry hold delete config sendmail mailq migrate adopt migrate-store doctor
+complete -c mailqueue -f
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a work -d 'Send what is due'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show how many mails have each status'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a health -d 'Print one line for a monitoring program'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a list -d 'List mails in the order of their ids'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a show -d 'Show one mail'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a log -d 'Show what the workers logged about mail'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a retry -d 'Bring failed mail back'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a hold -d 'Park waiting mail'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a delete -d 'Delete mail that is not being sent'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a config -d 'Show the settings in the database'
+complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailLastRun mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a sendmail -d 'Queue the message on standard input'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a mailq -d 'List the queue in the form of mailq'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a migrate -d 'Create the database where it is missing'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a adopt -d 'Make another program\'s mail table the queue\'s'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a migrate-store -d 'Move the queue into another database'
+complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -F
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'Find what could go wrong'
+complete -c mailqueue -l database -d 'the SQLite file' -r -F
+complete -c mailqueue -l table -d 'the queue\'s table' -r -f
+complete -c mailqueue -l config-table -d 'the key/value table for settings' -r -f
+complete -c mailqueue -l reference-column -d 'the column for references' -r -f
+complete -c mailqueue -l orphan-check -d 'delete waiting mail whose reference is not found there' -r -f
+complete -c mailqueue -l backoff -d 'when failed mail is tried again' -r -f -a 'steps fixed exponential'
+complete -c mailqueue -l bootstrap -d 'a PHP file' -r -F
+complete -c mailqueue -l json -d 'print JSON'
+complete -c mailqueue -l help -d 'print this'
+complete -c mailqueue -l version -d 'print the version'
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l transport -d 'where mail goes' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l dkim -d 'sign with this private key' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l time-limit -d 'claim nothing more after this long' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l message-limit -d 'send at most N mails' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l connections -d 'at most N sessions' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l batch -d 'mails per claim' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l max-bytes -d 'bytes of messages in memory at a time' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l lease -d 'how long a claim holds before it can be taken back' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l workers -d 'how many runs may work at the same time' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l grace -d 'how long mails that are being sent have after SIGTERM' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l on-uncertain -d 'what to do when nobody knows whether the relay took a mail' -r -f -a 'retry hold'
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l verbose -d 'log what is sent with its subject'
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l log -d 'the JSON-lines log' -r -F
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l daemon -d 'wait for more mail instead of ending'
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l quiet -d 'for cron'
+complete -c mailqueue -n '__fish_seen_subcommand_from health' -l max-age -d 'how long mail may be due' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from health' -l max-silence -d 'how long no worker may have run while mail is due' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from health' -l max-parked -d 'how many mails may be parked' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from list' -l status -d 'only mail that is pending' -r -f -a 'pending sending failed parked held'
+complete -c mailqueue -n '__fish_seen_subcommand_from list' -l type -d 'only mail of this type' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from list' -l reference -d 'only mail with this reference' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from list' -l recipient -d 'only mail to an address with this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from list' -l error -d 'only mail whose last error has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from list' -l subject -d 'only mail whose subject has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from list' -l older -d 'only mail that was enqueued before 90m' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from list' -l limit -d 'at most N' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from list' -l after -d 'only higher ids' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from show' -l message -d 'with the message itself'
+complete -c mailqueue -n '__fish_seen_subcommand_from log' -l reference -d 'only about mail with this reference' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from log' -l id -d 'only about this mail' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from log' -l since -d 'only since then' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from log' -l limit -d 'show the last N lines' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from log' -l log -d 'the log' -r -F
+complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l status -d 'only mail that is pending' -r -f -a 'pending sending failed parked held'
+complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l type -d 'only mail of this type' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l reference -d 'only mail with this reference' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l recipient -d 'only mail to an address with this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l error -d 'only mail whose last error has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l subject -d 'only mail whose subject has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l older -d 'only mail that was enqueued before 90m' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l yes -d 'change what the filter finds without asking'
+complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l all -d 'without ids'
+complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l once -d 'one more attempt only'
+complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l status -d 'only mail that is pending' -r -f -a 'pending sending failed parked held'
+complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l type -d 'only mail of this type' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l reference -d 'only mail with this reference' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l recipient -d 'only mail to an address with this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l error -d 'only mail whose last error has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l subject -d 'only mail whose subject has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l older -d 'only mail that was enqueued before 90m' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l yes -d 'change what the filter finds without asking'
+complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l status -d 'only mail that is pending' -r -f -a 'pending sending failed parked held'
+complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l type -d 'only mail of this type' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l reference -d 'only mail with this reference' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l recipient -d 'only mail to an address with this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l error -d 'only mail whose last error has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l subject -d 'only mail whose subject has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l older -d 'only mail that was enqueued before 90m' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l yes -d 'change what the filter finds without asking'
+complete -c mailqueue -n '__fish_seen_subcommand_from config' -l unset -d 'remove KEY'
+complete -c mailqueue -n '__fish_seen_subcommand_from sendmail' -l timeout -d 'for -bs' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l dry-run -d 'say what would be done'
+complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l drop-them -d 'drop views and foreign keys that do not work with the queue\'s table'
+complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l undo -d 'give the old table back'
+complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -l timeout -d 'how long to wait for mail that is being sent' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -l delete -d 'at the end'
+complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -l dry-run -d 'say what would be moved'
+complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -l abort -d 'cancel an unfinished move'
+complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l transport -d 'where mail goes' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l dkim -d 'the keys' -r -f

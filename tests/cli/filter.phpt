@@ -1,0 +1,75 @@
+--TEST--
+mailqueue list, retry, hold and delete with filters: how many mails, asked on a terminal, --yes for scripts
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+--FILE--
+<?php
+require __DIR__ . '/../lib/cli.inc';
+
+$environment = ['MAILQUEUE_DATABASE' => $app = temp_directory() . '/app.sqlite', 'TERM' => 'dumb'];
+$run = static fn(string ...$arguments): array => cli($arguments, $environment);
+$queue = new MailQueue($app);
+foreach (['news', 'news', 'invoice'] as $i => $type) {
+    $queue->enqueue(['to' => "p$i@example.net", 'subject' => "Mail $i"] + mail_fields(), "r$i", $type);
+}
+(new PDO("sqlite:$app"))->exec('UPDATE mail_queue SET created_at = created_at - 864000 WHERE id = 1');
+$ids = static fn(string ...$filter): string => implode(' ', array_column(json_decode($run('list', '--json', ...$filter)[1]), 'id'));
+echo '-- list: ', $ids('--type', 'news'), ', ', $ids('--recipient', 'P2@'), ', ', $ids('--subject', 'mail 1'), ', ',
+    $ids('--older', '7d'), ', ', $ids('--older', '2000-01-01'), ', ', $ids('--older', '2100-01-01', '--reference', 'r1'), "\n";
+show($run('list', '--older', 'soon'));
+show($run('list', '--status', 'sent'));
+echo "-- changes\n";
+show($run('hold', '--type', 'news'));
+show($run('hold', '--type', 'news', '--json'));
+show($run('hold', '1', '--type', 'news'));
+show($run('hold'));
+show($run('hold', '--type', 'news', '--yes'));
+show($run('hold', '--type', 'nobody', '--yes'));
+show($run('retry', '--all', '--type', 'news'));
+show($run('retry', '--status', 'parked', '--older', '7d', '--yes'));
+show($run('delete', '--status', 'parked', '--yes', '--json'));
+echo "left: ", $ids(), "\n";
+echo "-- on a terminal\n";
+$type = static function (string $answer, string ...$arguments) use ($environment): void {
+    $text = str_replace("\r\n", "\n", cli_on_terminal($arguments, $environment, 80, $answer));
+    echo preg_replace('/\A' . $answer . '\n/', '', $text), "\n";
+};
+$type('n', 'delete', '--older', '2100-01-01');
+$type('y', 'hold', '--type', 'invoice');
+echo implode(' ', array_map(fn($job) => $job->status->value, $queue->jobs())), "\n";
+?>
+--EXPECT--
+-- list: 1 2, 3, 2, 1, , 2
+exit 64
+mailqueue: --older must be an age such as 90m, 12h or 7d, or a time such as 2026-11-21.
+exit 64
+mailqueue: --status must be pending, sending, failed, parked or held.
+-- changes
+exit 64
+mailqueue: Park 2 mails? Add --yes.
+exit 64
+{"error":"Park 2 mails? Add --yes.","exit":64}
+exit 64
+mailqueue: hold takes ids or a filter, not both.
+exit 64
+mailqueue: hold needs at least one id, or a filter such as --status. mailqueue list shows the ids.
+exit 0
+2 parked.
+exit 0
+0 parked.
+exit 64
+mailqueue: retry takes --all or a filter, not both.
+exit 0
+1 brought back.
+exit 0
+{
+    "changed": 1
+}
+left: 1 3
+-- on a terminal
+Delete 2 mails? [y/N] mailqueue: Nothing was changed.
+exit 1
+Park 1 mail? [y/N] 1 parked.
+exit 0
+pending parked

@@ -1,0 +1,1 @@
+# Completion of mailqueue for fish. tools/share writes this file.
