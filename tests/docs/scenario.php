@@ -39,7 +39,7 @@ $mail = static fn(string $block): string => 'export MAILQUEUE_DATABASE=/home/me/
 $empty = ['name' => 'an empty queue', 'run' => 'rm -rf /home/me/app.sqlite*'];
 $server = 'export MAILQUEUE_DATABASE_USER=app MAILQUEUE_DATABASE_PASSWORD=secret; ';
 
-/** No systemd runs here that could start a unit. */
+/** No systemd runs here that could start a unit: tests/share/systemd.phpt has one. */
 $offline = static fn(string $block): string => 'export SYSTEMD_OFFLINE=1; ' . str_replace(' --now', '', $block);
 $siteMail = 'echo hi | runuser -u www-data -- mailqueue sendmail --database=/var/www/app/data/app.sqlite b@example.net' . "\n";
 
