@@ -290,7 +290,7 @@ static const struct {
     {MQ_SQL_RETRY, "INTEGER PRIMARY KEY (rowid=?)"},
     {MQ_SQL_JOB, "INTEGER PRIMARY KEY (rowid=?)"},
     {MQ_SQL_PAIR, "INDEX mail_queue_key (reference=? AND mail_type=?)"},
-    {MQ_SQL_EXPIRED, "INDEX mail_queue_expiry (expires_at<?)"},
+    {MQ_SQL_EXPIRED, "INDEX mail_queue_expiry (expires_at>? AND expires_at<?)"},
     {MQ_SQL_RETRYABLE, "INDEX mail_queue_parked (id>?)"},
     {MQ_SQL_RETRYABLE, "INDEX mail_queue_rest (status=? AND id>?)"},
     {MQ_SQL_JOBS_PARKED, "INDEX mail_queue_parked (id>?)"},
