@@ -24,5 +24,7 @@ function mariadb(): MariaDB
 {
     $missing = MariaDB::missing();
     $missing === '' || throw new Failure($missing);
-    return new MariaDB(['innodb-flush-log-at-trx-commit' => '1', 'max-connections' => '100']);
+    $server = new MariaDB(['innodb-flush-log-at-trx-commit' => '1', 'max-connections' => '100']);
+    $server->restart(); // MariaDB cannot recover new files if it is killed in its first second
+    return $server;
 }
