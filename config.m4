@@ -123,6 +123,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/class/exceptions.c
     src/php/class/internal_class.c
     src/php/class/job_object.c
+    src/php/class/queue_after.c
     src/php/class/queue_claim.c
     src/php/class/queue_config.c
     src/php/class/queue_construct.c

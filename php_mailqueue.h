@@ -26,6 +26,7 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     zend_long max_message_size; /* bytes; 0: no limit */
     bool capture_mail;
     char *capture_failure;      /* "fail" or "send", in upper or lower case */
+    bool told_no_finisher;      /* runAfterResponse() has logged that it does nothing here */
     zval capture_queue;         /* for captured mail; undefined: not open */
     struct mq_pdo *pdo_drivers; /* linked list of all in this request */
     bool pdo_undone;            /* the database had undone the application's whole transaction */

@@ -8,7 +8,7 @@ declare(strict_types=1);
 namespace Bench;
 
 $files = 'lib enqueue latency claim worker compose sendmail server database dispatch';
-foreach (explode(' ', $files) as $file) {
+foreach (explode(' ', "$files after_response") as $file) {
     require __DIR__ . "/$file.php";
 }
 
@@ -21,6 +21,7 @@ $parts = [
     'sendmail' => bench_sendmail(...),
     'database' => bench_database(...),
     'dispatch' => bench_dispatch(...),
+    'after-response' => bench_after_response(...),
 ];
 $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));

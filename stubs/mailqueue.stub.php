@@ -230,6 +230,25 @@ namespace {
         public function runWorker(#[\SensitiveParameter] string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false): MailQueue\Report {}
 
         /**
+         * Without cron: sends what is due in the web server's process, after the visitor has the response.
+         * PHP must be able to end the response first (fastcgi_finish_request(): FPM, FrankenPHP;
+         * litespeed_finish_request(): LiteSpeed); else this does nothing and says so once in PHP's error
+         * log. At most one process of a host does this at a time, at most every 10 seconds for a queue, and
+         * none while a worker runs. The transport is that of the ini setting mailqueue.transport. The
+         * session is closed and the response ends after the application's shutdown functions: what
+         * destructors print later is lost. The visitor sees no failure: PHP's error log has it.
+         *
+         * @param int $seconds 1 … 300: nothing more is claimed after so long; deliveries in progress are
+         *        waited for
+         * @param int $mails 1 … 1000: at most so many jobs
+         * @phpstan-param (callable(MailQueue\Job): (array<string, mixed>|string|object|null))|null $compose
+         *        as for runWorker(); without it, jobs that have no message fail
+         * @return bool false: this PHP cannot
+         * @throws \ValueError
+         */
+        public function runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null): bool {}
+
+        /**
          * Checks if runWorker() would take a transport, without connecting: for settings that people type.
          *
          * @param string $transport DSN as for runWorker()
@@ -388,6 +407,9 @@ namespace MailQueue {
          * @return array<string, array{int, int}>
          */
         public static function limits(): array {}
+
+        /** What runAfterResponse() does when the script has ended. */
+        public static function afterResponse(\MailQueue $queue, int $seconds, int $mails, ?callable $compose, bool $isLast): void {}
 
         /**
          * Whether a file has a POSIX access control list (acl(5)), whose mask stands where the group's

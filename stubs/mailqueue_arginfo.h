@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e7a7b4e7712e3ccb3b47c61fbefc102891ad6662 */
+ * Stub hash: 93a4dd3905539fc86333df42b9c405a0eaf2c846 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -87,6 +87,12 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_runWorker, 0, 0, 
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, verbose, _IS_BOOL, 0, "false")
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_runAfterResponse, 0, 0, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, seconds, IS_LONG, 0, "5")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, mails, IS_LONG, 0, "20")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, compose, IS_CALLABLE, 1, "null")
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_checkTransport, 0, 1, IS_STRING, 0)
 	ZEND_ARG_TYPE_INFO(0, transport, IS_STRING, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, lease, IS_LONG, 0, "900")
@@ -161,6 +167,14 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_Internal_limits arginfo_class_MailQueue_strays
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_afterResponse, 0, 5, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
+	ZEND_ARG_TYPE_INFO(0, seconds, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, mails, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, compose, IS_CALLABLE, 1)
+	ZEND_ARG_TYPE_INFO(0, isLast, _IS_BOOL, 0)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_hasAcl, 0, 1, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO(0, path, IS_STRING, 0)
 ZEND_END_ARG_INFO()
@@ -222,6 +236,7 @@ ZEND_METHOD(MailQueue, fail);
 ZEND_METHOD(MailQueue, recoverStuckSending);
 ZEND_METHOD(MailQueue, takeTokens);
 ZEND_METHOD(MailQueue, runWorker);
+ZEND_METHOD(MailQueue, runAfterResponse);
 ZEND_METHOD(MailQueue, checkTransport);
 ZEND_METHOD(MailQueue, stats);
 ZEND_METHOD(MailQueue, jobs);
@@ -240,6 +255,7 @@ ZEND_METHOD(MailQueue_Internal, tables);
 ZEND_METHOD(MailQueue_Internal, connect);
 ZEND_METHOD(MailQueue_Internal, columns);
 ZEND_METHOD(MailQueue_Internal, limits);
+ZEND_METHOD(MailQueue_Internal, afterResponse);
 ZEND_METHOD(MailQueue_Internal, hasAcl);
 ZEND_METHOD(MailQueue_Job, __construct);
 ZEND_METHOD(MailQueue_Backoff, steps);
@@ -262,6 +278,7 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, recoverStuckSending, arginfo_class_MailQueue_recoverStuckSending, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, takeTokens, arginfo_class_MailQueue_takeTokens, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, runWorker, arginfo_class_MailQueue_runWorker, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, runAfterResponse, arginfo_class_MailQueue_runAfterResponse, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, checkTransport, arginfo_class_MailQueue_checkTransport, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue, stats, arginfo_class_MailQueue_stats, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, jobs, arginfo_class_MailQueue_jobs, ZEND_ACC_PUBLIC)
@@ -285,6 +302,7 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, connect, arginfo_class_MailQueue_Internal_connect, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, columns, arginfo_class_MailQueue_Internal_columns, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, limits, arginfo_class_MailQueue_Internal_limits, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, afterResponse, arginfo_class_MailQueue_Internal_afterResponse, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, hasAcl, arginfo_class_MailQueue_Internal_hasAcl, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_FE_END
 };

@@ -359,7 +359,9 @@ static void clear(struct mq_run *run)
     mq_recovery_clear(run->recovery);
     mq_events_clear(&run->events);
     mq_slot_leave(&run->slot, run->stop.status != MQ_BAILOUT && !run->database.lost);
-    mq_signals_restore();
+    if (!run->options->in_request) {
+        mq_signals_restore();
+    }
 }
 
 enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *report,
@@ -374,7 +376,8 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     run.manager = &manager;
     /* Before prepare(): once its lock shows others that a run works, a signal must end that run in
      * order. */
-    run.signals = mq_signals_install(run.options->daemon);
+    run.signals =
+        run.options->in_request ? mq_signals_caught(0) : mq_signals_install(run.options->daemon);
     run.hangups = mq_signals_hangups();
     mq_manager_init(&manager, run.options->daemon);
     enum mq_status status = prepare(&run, err);
@@ -385,7 +388,9 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
             finish(&run);
         } else {
             report->end = MQ_RUN_LOCKED;
-            mq_run_tell_end(&run);
+            if (!run.options->in_request) { /* where that is what mostly happens */
+                mq_run_tell_end(&run);
+            }
         }
         status = run.stop.status;
         *err = run.stop.error;

@@ -33,6 +33,7 @@ struct mq_worker_options {
                         under way, otherwise for those without a body out */
     int64_t final_timeout_s; /* how long the transport waits to hear whether a mail was taken */
     bool daemon;             /* wait for more instead of ending when nothing is due */
+    bool in_request;         /* within a web server's process, whose signals stay as they are */
     enum mq_on_uncertain on_uncertain;
     const char *run_dir; /* locks and intent files; created 0700 when missing */
 };
@@ -109,7 +110,8 @@ struct mq_worker {
  * slots are taken: the report says so. Errors: the database, the run directory, MQ_THROWN and
  * MQ_BAILOUT from hooks. Before it returns MQ_THROWN, it settles or releases all that is claimed;
  * before MQ_BAILOUT it only frees memory and descriptors, and recovery takes the leases back. While
- * it runs, it handles SIGTERM and SIGINT, as a daemon SIGHUP, and ignores SIGPIPE and SIGXFSZ. */
+ * it runs, unless in a request, it handles SIGTERM and SIGINT, as a daemon SIGHUP, and ignores
+ * SIGPIPE and SIGXFSZ. */
 enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *report,
                              struct mq_error *err);
 

@@ -65,6 +65,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public recoverStuckSending(?int $now = null): int
   public takeTokens(int $wanted): int
   public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864, bool $verbose = false): MailQueue\Report
+  public runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null): bool
   public static checkTransport(string $transport, int $lease = 900): string
   public stats(): MailQueue\Stats
   public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null): array
@@ -98,6 +99,7 @@ final class MailQueue\Internal
   public static connect(string $database): PDO
   public static columns(MailQueue $queue): array
   public static limits(): array
+  public static afterResponse(MailQueue $queue, int $seconds, int $mails, ?callable $compose, bool $isLast): void
   public static hasAcl(string $path): bool
 final class MailQueue\Job
   readonly int $id

@@ -102,6 +102,9 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         'shows' => '/pending +0/'],
     ['block' => 'docs/operations.md: install -m 644 /usr/share/mailqueue/service/mailqueue.logrotate', 'user' => 'root',
         'shows' => '~considering log /var/log/mailqueue/www-data/mail-queue.log~'],
+    ['block' => 'docs/operations.md: MailQueue::default()->runAfterResponse', 'through' => static fn(string $block): string
+        => str_replace('php -d', 'php -d mailqueue.database=/home/me/app.sqlite -d', php('ini_set("error_log", "");')($block)),
+        'shows' => '/cannot end the response before the script ends/'],
     ['text' => 'docs/operations.md: man 1 mailqueue', 'shows' => '/MAILQUEUE\(1\)/'],
     ['text' => 'docs/operations.md: man 5 mailqueue', 'shows' => '/mailMaxPerHour/'],
     ['name' => 'no limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 0'],

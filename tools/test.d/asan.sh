@@ -78,6 +78,7 @@ tests/cli/terminal.phpt what bin/mailqueue shows, its widths and colours
 tests/copy/kill.phpt kills by the time that a quick process takes; moving is PHP
 tests/copy/workers.phpt the same
 tests/example/* pages of examples/, above enqueue(), a PDO as in tests/pdo, and the worker
+tests/fpm/* php-fpm is not the sanitizer's PHP; the run is runWorker()'s: tests/api/worker
 tests/sendmail/aliases.phpt a file that PHP reads, before enqueue()
 tests/pgsql/pooler.phpt PDO leaks a result where a prepared statement is there already (42P05)
 tests/sendmail/options.phpt options of bin/mailqueue; what reads messages: sendmail/message.phpt

@@ -18,6 +18,7 @@
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
 #include "php/class/queue_options.h"
+#include "php/class/queue_run.h"
 #include "php/class/value_objects.h"
 #include "php/guard.h"
 #include "php/ini.h"
@@ -75,6 +76,7 @@ struct run {
     zend_long number[ARG_COUNT];
     bool is_null[ARG_COUNT];
     bool daemon, verbose;
+    bool in_request;           /* runAfterResponse(): nothing is shown */
     zend_object *on_uncertain; /* NULL: retry */
     zend_string *log_name;     /* NULL: the default */
     zend_string *dkim_keys;    /* NULL: the ini setting */
@@ -262,11 +264,10 @@ static enum mq_status open_run(struct run *run, struct mq_php_queue *self, struc
 /* A warning, not an exception: logging never stops the mail. */
 static void warn_of_log(const struct run *run)
 {
-    if (run->hooks.log == NULL) {
-        return;
+    if (run->hooks.log) {
+        mq_log_flush(run->hooks.log);
     }
-    mq_log_flush(run->hooks.log);
-    int reason = mq_log_failed(run->hooks.log);
+    int reason = run->hooks.log && !run->in_request ? mq_log_failed(run->hooks.log) : 0;
     if (reason != 0) {
         php_error_docref(NULL, E_WARNING,
                          "the log %s could not be written: %s; lines of this run are missing in "
@@ -309,6 +310,7 @@ static enum mq_status work(struct run *run, struct mq_report *report, struct mq_
         .grace_s = number[ARG_GRACE],
         .final_timeout_s = (run->final_timeout_ms + 999) / 1000,
         .daemon = run->daemon,
+        .in_request = run->in_request,
         .on_uncertain = is_hold(run->on_uncertain) ? MQ_UNCERTAIN_HOLD : MQ_UNCERTAIN_RETRY,
         .run_dir = run->run_dir,
     };
@@ -320,20 +322,16 @@ static enum mq_status work(struct run *run, struct mq_report *report, struct mq_
     return mq_worker_run(&worker, report, err);
 }
 
-static void run_worker(zval *object, struct run *run, zval *return_value)
+/* False with an exception. */
+static bool do_run(struct mq_php_queue *self, struct run *run, struct mq_report *report)
 {
-    struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
-    struct mq_report report = {0};
     struct mq_error err;
-    if (!check_may_run(self) || !check_arguments(run) || mq_php_queue_opened(object) == NULL) {
-        return;
-    }
     run->php.pid = mq_process_id();
     run->hooks.run = &run->php;
     self->working = true;
     enum mq_status status = open_run(run, self, &err);
     if (status == MQ_OK) {
-        status = work(run, &report, &err);
+        status = work(run, report, &err);
     }
     self->working = false;
     if (status == MQ_OK) {
@@ -341,7 +339,15 @@ static void run_worker(zval *object, struct run *run, zval *return_value)
     }
     close_run(run);
     /* An error handler may have thrown. */
-    if (mq_php_ok(status, &err) && !EG(exception)) {
+    return mq_php_ok(status, &err) && !EG(exception);
+}
+
+static void run_worker(zval *object, struct run *run, zval *return_value)
+{
+    struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
+    struct mq_report report = {0};
+    if (check_may_run(self) && check_arguments(run) && mq_php_queue_opened(object) &&
+        do_run(self, run, &report)) {
         mq_php_report_new(return_value, &report);
     }
 }
@@ -351,6 +357,20 @@ static void set_defaults(struct run *run)
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         run->number[arg] = numbers[arg].standard;
         run->is_null[arg] = numbers[arg].standard < 0;
+    }
+}
+
+void mq_php_run_in_request(zval *object, zend_long seconds, zend_long mails,
+                           const struct mq_php_callable *compose)
+{
+    struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
+    struct mq_report report;
+    struct run run = {.in_request = true, .compose = *compose};
+    set_defaults(&run);
+    run.number[ARG_TIME_LIMIT] = run.number[ARG_GRACE] = seconds;
+    run.number[ARG_MESSAGE_LIMIT] = mails;
+    if (!self->working && mq_php_queue_opened(object)) {
+        do_run(self, &run, &report);
     }
 }
 

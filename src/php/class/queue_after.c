@@ -1,0 +1,206 @@
+/* MailQueue::runAfterResponse(): a run of the worker in the web server's process, after the visitor
+ * has the response. */
+#include "stubs/mailqueue_methods.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "SAPI.h"
+#include "php_main.h"
+#include "zend_exceptions.h"
+
+#include "php/class/classes.h"
+#include "php/class/exceptions.h"
+#include "php/class/queue_object.h"
+#include "php/class/queue_run.h"
+#include "php/paths.h"
+#include "php_mailqueue.h"
+#include "worker/files.h"
+
+#define SECONDS_MAX 300
+#define MAILS_MAX   1000
+#define PAUSE_S     10 /* between two runs of a queue on this host */
+#define NAME        "MailQueue::runAfterResponse()"
+
+struct after {
+    zval *queue;
+    zend_long seconds, mails;
+    struct mq_php_callable compose; /* not initialized: NULL */
+};
+
+static bool exists(const char *function)
+{
+    return zend_hash_str_exists(CG(function_table), function, strlen(function));
+}
+
+static void call(const char *function, uint32_t count, zval *arguments)
+{
+    zval name, result;
+    ZVAL_STRING(&name, function);
+    ZVAL_UNDEF(&result);
+    call_user_function(NULL, NULL, &name, &result, count, arguments);
+    zval_ptr_dtor(&result);
+    zval_ptr_dtor(&name);
+}
+
+/* PHP's function that ends the response while the script goes on; NULL: this SAPI has none. */
+static const char *find_finisher(void)
+{
+    static const char *const names[] = {"fastcgi_finish_request", "litespeed_finish_request"};
+    return exists(names[0]) ? names[0] : exists(names[1]) ? names[1] : NULL;
+}
+
+/* Has PHP call Internal::afterResponse() when the script has ended. */
+static void call_at_end(struct after *after, bool is_last)
+{
+    zval arguments[6];
+    ZVAL_STRING(&arguments[0], "MailQueue\\Internal::afterResponse");
+    ZVAL_COPY(&arguments[1], after->queue);
+    ZVAL_LONG(&arguments[2], after->seconds);
+    ZVAL_LONG(&arguments[3], after->mails);
+    ZVAL_NULL(&arguments[4]);
+    if (ZEND_FCI_INITIALIZED(after->compose.info)) {
+        ZVAL_COPY(&arguments[4], &after->compose.info.function_name);
+    }
+    ZVAL_BOOL(&arguments[5], is_last);
+    call("register_shutdown_function", 6, arguments);
+    for (size_t i = 0; i < 6; i++) {
+        zval_ptr_dtor(&arguments[i]);
+    }
+}
+
+ZEND_METHOD(MailQueue, runAfterResponse)
+{
+    struct after after = {.queue = ZEND_THIS, .seconds = 5, .mails = 20};
+    ZEND_PARSE_PARAMETERS_START(0, 3)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_LONG(after.seconds)
+        Z_PARAM_LONG(after.mails)
+        Z_PARAM_FUNC_OR_NULL(after.compose.info, after.compose.cache)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (!mq_php_check_range(1, after.seconds, 1, SECONDS_MAX, " (seconds)") ||
+        !mq_php_check_range(2, after.mails, 1, MAILS_MAX, "")) {
+        RETURN_THROWS();
+    }
+    if (find_finisher() && exists("register_shutdown_function")) {
+        call_at_end(&after, false);
+        RETURN_BOOL(!EG(exception));
+    }
+    if (!MAILQUEUE_G(told_no_finisher)) {
+        MAILQUEUE_G(told_no_finisher) = true;
+        zend_string *text = zend_strpprintf(
+            0,
+            NAME " does nothing: PHP's \"%s\" cannot end the response before the script ends; "
+                 "start bin/mailqueue work by cron instead",
+            sapi_module.name);
+        php_log_err(ZSTR_VAL(text));
+        zend_string_release(text);
+    }
+    RETURN_FALSE;
+}
+
+/* ---- after the response ---- */
+
+/* The directory of the file that limits the runs on this host. NULL: a database in memory. */
+static enum mq_status find_directory(const struct after *after, char **out, struct mq_error *err)
+{
+    struct mq_queue *queue = mq_php_queue_opened(after->queue);
+    if (queue == NULL) {
+        return MQ_THROWN;
+    }
+    MQ_TRY(mq_php_run_dir(queue, out, err));
+    MQ_TRY(mq_php_run_dir_prepare(queue, *out, err));
+    return *out ? mq_run_dir_prepare(*out, err) : MQ_OK;
+}
+
+/* The time of the last run is the file's. */
+static bool is_early(int fd)
+{
+    struct stat about;
+    time_t now = time(NULL);
+    return fstat(fd, &about) != 0 ||
+           (about.st_size > 0 && about.st_mtime <= now && now - about.st_mtime < PAUSE_S);
+}
+
+/* Returns a descriptor whose lock keeps other processes out; -1: not now. */
+static int enter(const char *directory)
+{
+    char *path = mq_file_path(directory, "after-response.lock");
+    int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600) : -1;
+    free(path);
+    if (fd >= 0 &&
+        (flock(fd, LOCK_EX | LOCK_NB) != 0 || is_early(fd) || pwrite(fd, "\n", 1, 0) != 1)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void run(const struct after *after)
+{
+    struct mq_error err;
+    char *directory = NULL;
+    enum mq_status status = find_directory(after, &directory, &err);
+    int fd = status == MQ_OK && directory ? enter(directory) : -1;
+    free(directory);
+    if (fd >= 0) {
+        zend_unset_timeout(); /* max_execution_time is the script's */
+        mq_php_run_in_request(after->queue, after->seconds, after->mails, &after->compose);
+        close(fd);
+    } else {
+        mq_php_ok(status, &err);
+    }
+}
+
+/* Nobody sees an exception any more, and the application's handlers expect none of ours. */
+static void log_exception(void)
+{
+    char text[MQ_ERROR_TEXT_MAX + sizeof NAME];
+    memcpy(text, NAME ": ", sizeof NAME + 1);
+    mq_php_exception_text(text + sizeof NAME + 1, sizeof text - sizeof NAME - 1);
+    zend_clear_exception();
+    php_log_err(text);
+}
+
+static void finish_and_run(const struct after *after)
+{
+    const char *finisher = find_finisher();
+    if (exists("session_write_close")) { /* the visitor's next request waits for the session */
+        call("session_write_close", 0, NULL);
+    }
+    if (finisher && !EG(exception)) {
+        call(finisher, 0, NULL);
+    }
+    if (finisher && !EG(exception)) {
+        run(after);
+        if (EG(exception) && !mq_php_exiting()) {
+            log_exception();
+        }
+    }
+}
+
+ZEND_METHOD(MailQueue_Internal, afterResponse)
+{
+    struct after after = {0};
+    bool is_last;
+    (void)return_value;
+    ZEND_PARSE_PARAMETERS_START(5, 5)
+        Z_PARAM_OBJECT_OF_CLASS(after.queue, mq_ce_queue)
+        Z_PARAM_LONG(after.seconds)
+        Z_PARAM_LONG(after.mails)
+        Z_PARAM_FUNC_OR_NULL(after.compose.info, after.compose.cache)
+        Z_PARAM_BOOL(is_last)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (is_last) {
+        finish_and_run(&after);
+    } else { /* the application's functions, which may print, come first */
+        call_at_end(&after, true);
+    }
+}

@@ -1,0 +1,148 @@
+--TEST--
+runAfterResponse(): under PHP-FPM, mail is sent after the visitor has the response
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/fpm.inc'; echo MailQueueTest\Fpm::missing(); ?>
+--FILE--
+<?php
+require __DIR__ . '/../lib/fpm.inc';
+require __DIR__ . '/../lib/cli.inc';
+
+use MailQueueTest\Fpm;
+
+/* The relay is a program that takes a mail only when the file "open" is there. */
+$dir = temp_directory();
+mkdir("$dir/mails");
+file_put_contents("$dir/take", "#!/bin/sh\necho \$\$ >>$dir/pids\nwhile ! [ -e $dir/open ]; do sleep 0.01; done\ncat >$dir/mails/\$\$.new && mv $dir/mails/\$\$.new $dir/mails/\$\$.eml\n");
+chmod("$dir/take", 0700);
+$mails = static fn(): int => count(glob("$dir/mails/*.eml"));
+$started = static fn(): int => substr_count((string) @file_get_contents("$dir/pids"), "\n");
+$app = "$dir/app.sqlite";
+$log = "$dir/mail-queue.log";
+$runs = static fn(): array => array_map(static fn(string $line): string => json_decode($line)->reply, array_values(array_filter(file($log), static fn(string $line): bool => str_contains($line, '"event":"run"'))));
+$queue = new MailQueue($app);
+$fpm = new Fpm(['mailqueue.database' => $app, 'mailqueue.log' => $log, 'session.save_path' => $dir,
+    'mailqueue.transport' => "sendmail://default?command=$dir/take"]);
+$later = static function () use ($app): void {
+    touch("$app.run/after-response.lock", time() - 11);
+};
+$mail = var_export(mail_fields(), true);
+$page = $fpm->page('page', <<<PHP
+    session_start();
+    register_shutdown_function(fn() => print(', before'));
+    \$queue = MailQueue::default();
+    \$queue->enqueue($mail);
+    echo \$queue->runAfterResponse() ? 'will run' : 'does nothing';
+    register_shutdown_function(fn() => print(', after'));
+    PHP);
+$session = ['HTTP_COOKIE' => 'PHPSESSID=abcdefghijklmnopqrstuvwxyz'];
+
+echo '-- ', $fpm->get($page, $session), "\n";
+must(wait_until(static fn(): bool => $started() === 1), 'the relay is asked');
+echo $mails(), " mails\n";
+echo 'the same session, at the same time: ', $fpm->get($page, $session), "\n";
+touch("$dir/open");
+must(wait_until(static fn(): bool => $mails() === 1), 'the first mail arrives');
+must(wait_until(static fn(): bool => count($runs()) === 1), 'the run ends');
+echo 'too early: ', $fpm->get($page), ', ', $queue->stats()->pending, " pending\n";
+$later();
+$fpm->get($page);
+must(wait_until(static fn(): bool => $mails() === 4), 'all arrive');
+must(wait_until(static fn(): bool => count($runs()) === 2), 'the second run ends');
+echo implode("\n", preg_replace('/ .*/', '', $runs())), "\n";
+
+echo "-- 50 requests at once\n";
+$later();
+$requests = array_map(static fn() => $fpm->begin($page), range(1, 50));
+echo implode("\n", array_unique(array_map($fpm->end(...), $requests))), "\n";
+must(wait_until(static fn(): bool => count($runs()) === 3), 'a run ends');
+must(wait_until(static fn(): bool => $mails() + $queue->stats()->pending === 54), 'each mail is there once');
+echo count($runs()) - 2, ' run, at most 20 mails: ', $mails() - 4 <= 20 && $mails() > 4 ? 'yes' : $mails(), "\n";
+
+echo "-- kill -9 while a mail is handed over\n";
+unlink("$dir/open");
+$before = [$mails(), $started()];
+$later();
+$fpm->get($page);
+must(wait_until(static fn(): bool => $started() > $before[1]), 'the relay is asked');
+$holder = trim(shell_exec("fuser $app.run/after-response.lock 2>/dev/null") ?? '');
+must($holder !== '', 'a process runs');
+posix_kill((int) $holder, SIGKILL);
+touch("$dir/open");
+cli(['config', 'mailMaxPerHour', '1000000'], ['MAILQUEUE_DATABASE' => $app]);
+must(wait_until(function () use ($queue, $app, $dir): bool {
+    cli(['work', '--transport', "sendmail://default?command=$dir/take"], ['MAILQUEUE_DATABASE' => $app]);
+    return $queue->jobs(limit: 1) === [];
+}), 'the queue is empty');
+$ids = array_map(static fn(string $mail): string => preg_match('/^Message-ID: (.*)$/mi', file_get_contents($mail), $match) ? $match[1] : '', glob("$dir/mails/*.eml"));
+echo count(array_unique($ids)), " of 55 mails arrived\n";
+
+echo "-- what goes wrong is not the visitor's business\n";
+$visit = static function (string $code) use ($fpm, $later, $dir, $app): void {
+    $before = strlen($fpm->log());
+    $later();
+    echo $fpm->get($fpm->page(bin2hex(random_bytes(4)), $code)), "\n";
+    must(wait_until(static fn(): bool => strlen($fpm->log()) > $before), 'the log has it');
+    echo '  ', preg_replace('/^\[.*?\] /m', '', str_replace($dir, '%', substr($fpm->log(), $before)));
+};
+$queue->enqueue(mail_fields());
+$visit(<<<PHP
+    set_exception_handler(fn() => touch('$dir/handled'));
+    \$pdo = new PDO('sqlite:$app');
+    \$pdo->beginTransaction();
+    \$queue = new MailQueue(\$pdo, busyTimeout: 100);
+    \$queue->enqueue($mail);
+    \$queue->runAfterResponse();
+    echo 'an open transaction';
+    PHP);
+$visit("rename('$app.run', '$dir/run'); touch('$app.run'); MailQueue::default()->runAfterResponse(); echo 'no run directory';");
+echo file_exists("$dir/handled") ? "the application's handler was called\n" : '';
+unlink("$app.run");
+rename("$dir/run", "$app.run");
+echo $fpm->get($fpm->page('fatal', "MailQueue::default()->runAfterResponse(); echo 'a fatal error'; ini_set('display_errors', 0); nothing();")), "\n";
+must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'mail is sent after a fatal error');
+$later();
+$queue->enqueue(null, 'r1');
+echo $fpm->get($fpm->page('compose', <<<PHP
+    MailQueue::default()->runAfterResponse(compose: fn(MailQueue\\Job \$job) => ['subject' => \$job->reference] + $mail);
+    echo 'composed later';
+    PHP)), "\n";
+must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is composed');
+echo shell_exec("grep -l '^Subject: r1' $dir/mails/*.eml | wc -l");
+
+echo "-- where the response cannot be finished\n";
+ini_set('error_log', "$dir/cli.log");
+ini_set('log_errors', '1');
+var_dump($queue->runAfterResponse(), $queue->runAfterResponse());
+echo preg_replace('/^\[.*?\] /m', '', file_get_contents("$dir/cli.log"));
+echo thrown(fn() => $queue->runAfterResponse(0)), "\n", thrown(fn() => $queue->runAfterResponse(5, -1)), "\n";
+?>
+--EXPECT--
+-- will run, before, after
+0 mails
+the same session, at the same time: will run, before, after
+too early: will run, before, after, 1 pending
+end=empty
+end=empty
+-- 50 requests at once
+will run, before, after
+1 run, at most 20 mails: yes
+-- kill -9 while a mail is handed over
+55 of 55 mails arrived
+-- what goes wrong is not the visitor's business
+an open transaction
+  MailQueue::runAfterResponse(): another connection holds the write lock on %/app.sqlite; waited 100 ms: keep its transactions short, or raise the busy timeout; if it is the application's own connection in this process, call this after its commit
+no run directory
+  MailQueue::runAfterResponse(): the run directory %/app.sqlite.run is not a directory; move what is there away
+a fatal error
+composed later
+1
+-- where the response cannot be finished
+bool(false)
+bool(false)
+MailQueue::runAfterResponse() does nothing: PHP's "cli" cannot end the response before the script ends; start bin/mailqueue work by cron instead
+ValueError: MailQueue::runAfterResponse(): Argument #1 ($seconds) must be between 1 and 300 (seconds)
+ValueError: MailQueue::runAfterResponse(): Argument #2 ($mails) must be between 1 and 1000
