@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e7a7b4e7712e3ccb3b47c61fbefc102891ad6662 */
+ * Stub hash: 6df5abc7ba3872dc3d4d03db2df2f7468611af54 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -159,6 +159,12 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_columns
 	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_select, 0, 2, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
+	ZEND_ARG_TYPE_INFO(0, sql, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, parameters, IS_ARRAY, 0, "[]")
+ZEND_END_ARG_INFO()
+
 #define arginfo_class_MailQueue_Internal_limits arginfo_class_MailQueue_strays
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_hasAcl, 0, 1, _IS_BOOL, 0)
@@ -239,6 +245,7 @@ ZEND_METHOD(MailQueue_Internal, describe);
 ZEND_METHOD(MailQueue_Internal, tables);
 ZEND_METHOD(MailQueue_Internal, connect);
 ZEND_METHOD(MailQueue_Internal, columns);
+ZEND_METHOD(MailQueue_Internal, select);
 ZEND_METHOD(MailQueue_Internal, limits);
 ZEND_METHOD(MailQueue_Internal, hasAcl);
 ZEND_METHOD(MailQueue_Job, __construct);
@@ -284,6 +291,7 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, tables, arginfo_class_MailQueue_Internal_tables, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, connect, arginfo_class_MailQueue_Internal_connect, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, columns, arginfo_class_MailQueue_Internal_columns, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, select, arginfo_class_MailQueue_Internal_select, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, limits, arginfo_class_MailQueue_Internal_limits, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, hasAcl, arginfo_class_MailQueue_Internal_hasAcl, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_FE_END
