@@ -174,6 +174,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/config/settings.c
     src/queue/enqueue.c
     src/queue/event.c
+    src/queue/history.c
     src/queue/limit.c
     src/queue/manage.c
     src/queue/queue.c

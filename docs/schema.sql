@@ -69,6 +69,40 @@ CREATE TABLE mail_spent (
     n INTEGER NOT NULL                         -- recipients handed over then, for mailRateMode strict
 );
 
+CREATE TABLE mail_count (
+    hour INTEGER NOT NULL,                     -- when it began
+    mail_type TEXT NOT NULL,
+    event TEXT NOT NULL,                       -- as in the log: claimed, sent, try_later, refused, parked, …
+    part INTEGER NOT NULL,                     -- one of several on a server, which are to be added up; 0 in a file
+    mails INTEGER NOT NULL,                    -- how many mails had it
+    recipients INTEGER NOT NULL,               -- and to how many recipients
+    PRIMARY KEY (hour, mail_type, event, part)
+) WITHOUT ROWID;
+
+CREATE TABLE mail_log (
+    id INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,                       -- when
+    job_id INTEGER NOT NULL,                   -- the id in mail_queue; most are gone there
+    reference TEXT,
+    mail_type TEXT NOT NULL,
+    subject TEXT,
+    relay TEXT,                                -- without a password
+    event TEXT NOT NULL,                       -- as in the log, without claimed
+    phase TEXT,                                -- where it was decided: compose, check, connect, mail, rcpt, data, dot, handover
+    attempt INTEGER NOT NULL,                  -- 1 for the first
+    recipients INTEGER NOT NULL,               -- how many it is about
+    uncertain INTEGER NOT NULL,                -- earlier attempts whose outcome nobody knows
+    reply TEXT,                                -- the relay's, or the error
+    ms INTEGER,                                -- from MAIL to the reply, in milliseconds
+    waited INTEGER                             -- seconds from when the attempt was due to its begin; NULL: no message went out
+);
+
+CREATE INDEX mail_log_id
+    ON mail_log(job_id);
+
+CREATE INDEX mail_log_at
+    ON mail_log(at);
+
 
 -- PostgreSQL
 
@@ -138,6 +172,40 @@ CREATE TABLE mail_spent (
     n BIGINT NOT NULL
 );
 
+CREATE TABLE mail_count (
+    hour BIGINT NOT NULL,
+    mail_type TEXT NOT NULL,
+    event TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    mails BIGINT NOT NULL,
+    recipients BIGINT NOT NULL,
+    PRIMARY KEY (hour, mail_type, event, part)
+);
+
+CREATE TABLE mail_log (
+    id BIGSERIAL PRIMARY KEY,
+    at BIGINT NOT NULL,
+    job_id BIGINT NOT NULL,
+    reference TEXT,
+    mail_type TEXT NOT NULL,
+    subject TEXT,
+    relay TEXT,
+    event TEXT NOT NULL,
+    phase TEXT,
+    attempt INTEGER NOT NULL,
+    recipients INTEGER NOT NULL,
+    uncertain INTEGER NOT NULL,
+    reply TEXT,
+    ms BIGINT,
+    waited BIGINT
+);
+
+CREATE INDEX mail_log_id
+    ON mail_log(job_id);
+
+CREATE INDEX mail_log_at
+    ON mail_log(at);
+
 
 -- MariaDB and MySQL
 
@@ -187,4 +255,34 @@ CREATE TABLE mail_body (
 CREATE TABLE mail_spent (
     at BIGINT PRIMARY KEY,
     n BIGINT NOT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+CREATE TABLE mail_count (
+    hour BIGINT NOT NULL,
+    mail_type VARBINARY(190) NOT NULL,
+    event VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    part INTEGER NOT NULL,
+    mails BIGINT NOT NULL,
+    recipients BIGINT NOT NULL,
+    PRIMARY KEY (hour, mail_type, event, part)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+CREATE TABLE mail_log (
+    id BIGINT AUTO_INCREMENT PRIMARY KEY,
+    at BIGINT NOT NULL,
+    job_id BIGINT NOT NULL,
+    reference VARBINARY(190),
+    mail_type VARBINARY(190) NOT NULL,
+    subject LONGBLOB,
+    relay LONGBLOB,
+    event VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    phase VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
+    attempt INTEGER NOT NULL,
+    recipients INTEGER NOT NULL,
+    uncertain INTEGER NOT NULL,
+    reply LONGBLOB,
+    ms BIGINT,
+    waited BIGINT,
+    KEY mail_log_id (job_id),
+    KEY mail_log_at (at)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

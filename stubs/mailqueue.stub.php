@@ -402,6 +402,18 @@ namespace MailQueue {
         public static function columns(\MailQueue $queue): array {}
 
         /**
+         * Runs a SELECT on the queue's own connection, for reports.
+         *
+         * @param string $sql with ?1, ?2, … for the parameters, and in place of the names of the
+         *        queue's tables {t} (jobs), {b} (bodies), {C} (mail_count), {H} (mail_log), {c} (config);
+         *        {r} is the reference column
+         * @param array $parameters a list of int, string and null
+         * @return list<list<int|string|null>> the rows, of at most 32 columns; a number can be a string
+         * @throws DatabaseException
+         */
+        public static function select(\MailQueue $queue, string $sql, array $parameters = []): array {}
+
+        /**
          * The least and the most of runWorker()'s numbers, by their names, and of a mail's recipients.
          *
          * @return array<string, array{int, int}>

@@ -45,8 +45,8 @@ final class Names
     /** @return list<string> the tables of a queue without its config table */
     public function tables(): array
     {
-        return $this->isUsual() ? [$this->table, 'mail_body', 'mail_spent']
-            : [$this->table, "{$this->table}_body", "{$this->table}_spent"];
+        $begin = $this->isUsual() ? 'mail' : $this->table;
+        return [$this->table, "{$begin}_body", "{$begin}_spent", "{$begin}_count", "{$begin}_log"];
     }
 
     private function isUsual(): bool

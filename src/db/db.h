@@ -49,11 +49,11 @@ struct mq_db_driver {
     /* Sets *what for a statement that writes outside begin(). A NULL pointer: such statements need
      * begin(). */
     enum mq_status (*alone)(struct mq_db *db, enum mq_alone *what, struct mq_error *err);
-    /* Runs a statement; rows are read with next() until *row is false, and finish() ends it early.
-     */
+    /* Runs a statement; next() reads rows until *row is false, and finish() ends it early. */
     enum mq_status (*run)(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
     enum mq_status (*next)(struct mq_db *db, bool *row, struct mq_error *err);
     struct mq_value (*column)(struct mq_db *db, int index);
+    int (*columns)(struct mq_db *db); /* how many the current row has */
     void (*finish)(struct mq_db *db);
     int64_t (*changes)(struct mq_db *db); /* rows that the last statement wrote */
     int64_t (*last_id)(struct mq_db *db);

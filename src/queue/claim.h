@@ -69,6 +69,8 @@ struct mq_settlement {
      * recipients that this claim reached. */
     const unsigned char *results;
     enum mq_outcome outcome;
+    const char *const *phases;  /* of each result (send/transfer.h); NULL: `phase` is that of all */
+    const char *phase;          /* NULL: not known */
     const char *const *replies; /* per recipient; the array or an entry may be NULL */
     int handed_over;            /* tokens that are spent: targets accepted or uncertain */
     int64_t at_s;               /* when they were handed over */
@@ -116,8 +118,8 @@ struct mq_sweep {
     int64_t begun_ms; /* CLOCK_BOOTTIME when its last piece got the write lock */
     bool done;        /* the end of the table was reached */
 };
-/* Sweeps the next piece: deletes waiting jobs that are orphaned or expired, in one short
- * transaction for at most 1,000 rows or 4 MiB of messages. The worker sweeps once a run. */
+/* Sweeps the next piece, once a run: deletes waiting jobs that are orphaned or expired, and what is
+ * too old in the history; 1,000 rows of each, or 4 MiB of messages, in one short transaction. */
 enum mq_status mq_queue_sweep(struct mq_queue *queue, struct mq_sweep *sweep,
                               struct mq_events *events, struct mq_error *err);
 /* Takes up to `wanted` tokens for something outside the queue; without a limit, all of them. */

@@ -18,13 +18,16 @@ struct mq_event {
     int64_t id; /* 0: not about one job */
     char *reference;
     char *mail_type;
-    char *subject; /* of a sent mail, only for the log */
+    char *subject; /* for the history, and for the log if the mail was sent */
     int attempt;
-    int uncertain;           /* earlier uncertain attempts, as in the row */
-    int recipients;          /* how many this event is about; 0: all or not counted */
-    char *relay;             /* redacted */
-    char *reply;             /* the relay's words or the error, printable */
-    int64_t ms;              /* time on the wire; -1: none */
+    int uncertain;     /* earlier uncertain attempts, as in the row */
+    int recipients;    /* how many this event is about; 0: all or not counted */
+    int counted;       /* the same for the counters: with all of them, or 1 if not known */
+    const char *phase; /* where it was decided (send/transfer.h), not freed; NULL: not known */
+    int64_t waited_s;  /* from when the attempt was due to its begin; -1: no message went out */
+    char *relay;       /* redacted */
+    char *reply;       /* the relay's words or the error, printable */
+    int64_t ms;        /* time on the wire; -1: none */
     int64_t next_attempt_at; /* 0: none */
     bool recorded;           /* given to `record` */
 };

@@ -24,6 +24,7 @@ struct mq_queue {
     int64_t told_ms;        /* host.boot_ms when the server was asked */
     char *identity;         /* mq_queue_identity(); NULL: not asked yet */
     struct mq_random random;
+    int64_t part;            /* of the counters: history.c; 0: not chosen yet */
     int64_t streak;          /* jobs claimed since a claim last ended with MQ_CLAIM_EMPTY */
     bool ready;              /* the tables' version was read and is ours */
     char *sql[MQ_SQL_COUNT]; /* expanded at first use: a web request needs only three */

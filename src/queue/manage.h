@@ -13,7 +13,9 @@
 
 struct mq_job;
 struct mq_job_list;
+struct mq_query; /* db/db.h */
 struct mq_queue;
+struct mq_value;
 
 struct mq_stats {
     int64_t counts[MQ_STATE_COUNT];
@@ -81,5 +83,16 @@ enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, i
 /* Deletes those of `ids` that are not being sent, about 4 MiB of messages a transaction. */
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err);
+
+/* What reads the rows of a query. */
+struct mq_reader {
+    void (*row)(void *context, const struct mq_value *values, int count); /* borrowed */
+    void *context;
+};
+#define MQ_SELECT_COLUMNS_MAX 32
+/* Runs a query of the command line's or the page's; its text is a template (sql/dialect.h) with
+ * parameters ?1, ?2, … . */
+enum mq_status mq_queue_select(struct mq_queue *queue, const struct mq_query *query,
+                               const struct mq_reader *reader, struct mq_error *err);
 
 #endif

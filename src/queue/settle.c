@@ -22,6 +22,7 @@ struct tally {
     int becomes[MQ_STATE_COUNT + 1];          /* how many have an outcome with this state */
     int left;                                 /* how many stay in the list */
     const char *reply[MQ_OUTCOME_RECIPIENTS]; /* the first for this outcome; NULL: none */
+    const char *phase[MQ_OUTCOME_RECIPIENTS]; /* likewise */
 };
 
 /* What the row becomes. Empty texts leave their columns as they are. */
@@ -70,6 +71,9 @@ static struct tally add_up(const struct mq_settlement *s)
         t.count[result]++;
         t.becomes[mq_outcomes[result].state]++;
         t.left += mq_outcomes[result].stays;
+        if (!t.phase[result]) {
+            t.phase[result] = s->results && s->phases ? s->phases[i] : s->phase;
+        }
         if (!t.reply[result]) {
             t.reply[result] = reply_of(s, i, result == MQ_OUTCOME_DELIVERED ? NULL : s->error);
         }
@@ -251,6 +255,16 @@ static void tell(struct mq_tx *tx, const struct mq_settlement *s, struct mq_even
     mq_tx_event(tx, s->job, &event);
 }
 
+/* The phase of a failure that parks the job, or that of the job. */
+static const char *last_phase(const struct mq_settlement *s, const struct tally *t)
+{
+    const char *phase = s->phase;
+    for (size_t i = MQ_OUTCOME_DELIVERED + 1; i < MQ_OUTCOME_RECIPIENTS; i++) {
+        phase = t->phase[i] ? t->phase[i] : phase;
+    }
+    return phase;
+}
+
 /* Reports how many recipients had which outcome, or `back` if the job only went back. */
 static void tell_plan(struct mq_tx *tx, const struct mq_settlement *s, const struct tally *t,
                       const struct plan *plan, enum mq_event_type back)
@@ -265,13 +279,17 @@ static void tell_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
             tell(tx, s,
                  (struct mq_event){.type = facts->event,
                                    .recipients = t->count[i],
+                                   .phase = t->phase[i],
                                    .reply = facts->stays ? error : (char *)t->reply[i],
                                    .next_attempt_at = facts->stays ? next : 0});
             some = true;
         }
     }
     if (parked || !some) {
-        tell(tx, s, (struct mq_event){.type = parked ? MQ_EVENT_PARKED : back, .reply = error});
+        tell(tx, s,
+             (struct mq_event){.type = parked ? MQ_EVENT_PARKED : back,
+                               .reply = error,
+                               .phase = last_phase(s, t)});
     }
 }
 
@@ -321,7 +339,9 @@ enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *s, enum mq_
     struct plan plan = {0};
     enum mq_status status = change_row(tx, s, &t, &plan, err);
     if (status == MQ_OK && s->row == MQ_ROW_LOST) {
-        tell(tx, s, (struct mq_event){.type = MQ_EVENT_STALE, .reply = (char *)s->error});
+        tell(tx, s,
+             (struct mq_event){
+                 .type = MQ_EVENT_STALE, .reply = (char *)s->error, .phase = last_phase(s, &t)});
     } else if (status == MQ_OK) {
         tell_plan(tx, s, &t, &plan, s->row == MQ_ROW_GONE ? mq_outcomes[s->outcome].event : back);
         status = mq_limit_return(tx, s->job->paid, s->handed_over, taken_s(tx, s), err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/db.h"
 #include "queue/config/config.h"
 #include "queue/config/keys.h"
 #include "queue/config/relays.h"
@@ -116,6 +117,33 @@ void mq_stats_clear(struct mq_stats *stats)
     free(stats->paused_relay);
     free(stats->redirect_to);
     stats->paused = stats->paused_relay = stats->redirect_to = NULL;
+}
+
+/* ---- queries of PHP code ---- */
+
+static void read_row(struct mq_queue *queue, const struct mq_reader *reader)
+{
+    struct mq_value values[MQ_SELECT_COLUMNS_MAX];
+    int count = queue->db->driver->columns(queue->db);
+    count = count < MQ_SELECT_COLUMNS_MAX ? count : MQ_SELECT_COLUMNS_MAX;
+    for (int i = 0; i < count; i++) {
+        values[i] = queue->db->driver->column(queue->db, i);
+    }
+    reader->row(reader->context, values, count);
+}
+
+enum mq_status mq_queue_select(struct mq_queue *queue, const struct mq_query *query,
+                               const struct mq_reader *reader, struct mq_error *err)
+{
+    struct mq_args args = {query->params, query->param_count};
+    MQ_TRY(mq_schema_check(queue, err));
+    char *sql = mq_sql_expand(queue->dialect, &queue->names, query->sql);
+    enum mq_status status = sql ? mq_sql_query_text(queue, sql, args, err) : mq_error_nomem(err);
+    while (sql && mq_sql_next(queue, &status, err)) {
+        read_row(queue, reader);
+    }
+    free(sql);
+    return status;
 }
 
 enum mq_status mq_queue_note_run(struct mq_queue *queue, struct mq_error *err)

@@ -1,14 +1,21 @@
-/* Deletes waiting jobs that nobody needs any more: expired ones, and orphans.
+/* Deletes what nobody needs any more: waiting jobs that have expired or are orphans, and old rows
+ * of the history.
  *
  * An index finds expired rows, in a time that does not depend on what waits. No index finds
  * orphans, so with an orphan check the sweep walks the table by id: about 1 ms for 1,000 rows. */
 #include "queue/claim.h"
 #include "queue/event.h"
 #include "queue/handle.h"
+#include "queue/history.h"
 #include "queue/job.h"
 #include "queue/queue.h"
 #include "queue/sql/columns.h"
 #include "queue/sql/transaction.h"
+
+#define DAY_S 86400
+/* The parts of an hour's counters are added up when no transaction can still count in it. */
+#define PARTS_AFTER_S 7200
+#define PARTS_SINCE_S (7 * DAY_S)
 
 /* Reads rows that may be deleted: the next rows by id if orphans are checked, or expired rows. */
 static enum mq_status read_rows(struct mq_tx *tx, struct mq_sweep *sweep, struct mq_job_list *rows,
@@ -65,19 +72,72 @@ static enum mq_status sweep_piece(struct mq_tx *tx, struct mq_sweep *sweep, stru
     return status;
 }
 
-/* Checks without the write lock whether there may be rows to delete: mostly there are none. */
-static enum mq_status look(struct mq_queue *queue, bool *some, struct mq_error *err)
+/* What there is to delete. */
+struct found {
+    bool jobs;
+    int64_t before_s; /* rows of the history from before then; 0: there are none */
+    int64_t hour_s;   /* an hour whose counters have parts; 0: there is none */
+};
+
+/* Looks without the write lock: mostly there is nothing to delete. */
+static enum mq_status look(struct mq_queue *queue, struct found *found, struct mq_error *err)
 {
-    int64_t id = 0;
-    int64_t now_s = 0;
-    *some = true;
-    if (queue->names.orphan_table[0]) {
+    int64_t id = 0, old = 0, now_s = 0, days = 0;
+    *found = (struct found){.jobs = true};
+    MQ_TRY(mq_queue_now(queue, &now_s, err));
+    if (!queue->names.orphan_table[0]) {
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_EXPIRED, MQ_ARGS(mq_int(now_s), mq_int(1)), &id, err));
+        found->jobs = id != 0;
+    }
+    if (queue->dialect->shared) {
+        struct mq_args past = MQ_ARGS(mq_int(now_s - PARTS_SINCE_S), mq_int(now_s - PARTS_AFTER_S));
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_COUNT_PARTS, past, &found->hour_s, err));
+    }
+    MQ_TRY(mq_history_days(queue, &days, err));
+    if (days < 0) {
         return MQ_OK;
     }
-    MQ_TRY(mq_queue_now(queue, &now_s, err));
-    MQ_TRY(mq_sql_int(queue, MQ_SQL_EXPIRED, MQ_ARGS(mq_int(now_s), mq_int(1)), &id, err));
-    *some = id != 0;
+    int64_t before_s = days ? now_s - days * DAY_S : INT64_MAX;
+    MQ_TRY(mq_sql_int(queue, MQ_SQL_LOG_OLD, MQ_ARGS(mq_int(before_s)), &old, err));
+    found->before_s = old ? before_s : 0;
     return MQ_OK;
+}
+
+static enum mq_status purge(struct mq_queue *queue, int64_t before_s, bool *done,
+                            struct mq_error *err)
+{
+    struct mq_args old = MQ_ARGS(mq_int(before_s), mq_int(MQ_ROWS_A_CYCLE));
+    MQ_TRY(mq_sql_exec(queue, MQ_SQL_LOG_PURGE, old, err));
+    *done = mq_sql_changes(queue) < MQ_ROWS_A_CYCLE;
+    return MQ_OK;
+}
+
+/* Locks the parts first: another worker may be about to do the same. */
+static enum mq_status merge_parts(struct mq_queue *queue, int64_t hour_s, struct mq_error *err)
+{
+    struct mq_args hour = MQ_ARGS(mq_int(hour_s));
+    enum mq_status status = mq_sql_query(queue, MQ_SQL_COUNT_HOLD, hour, err);
+    while (mq_sql_next(queue, &status, err)) {
+    }
+    MQ_TRY(status);
+    MQ_TRY(mq_sql_exec(queue, MQ_SQL_COUNT_MERGE, hour, err));
+    return mq_sql_exec(queue, MQ_SQL_COUNT_MERGED, hour, err);
+}
+
+/* A piece of the history goes when the jobs are done. */
+static enum mq_status delete_piece(struct mq_tx *tx, const struct found *found,
+                                   struct mq_sweep *piece, struct mq_error *err)
+{
+    piece->done = true;
+    if (found->jobs) {
+        MQ_TRY(sweep_piece(tx, piece, err));
+    }
+    if (found->hour_s) {
+        MQ_TRY(merge_parts(tx->queue, found->hour_s, err));
+        piece->done = false; /* there may be another hour */
+    }
+    return piece->done && found->before_s ? purge(tx->queue, found->before_s, &piece->done, err)
+                                          : MQ_OK;
 }
 
 enum mq_status mq_queue_sweep(struct mq_queue *queue, struct mq_sweep *sweep,
@@ -85,11 +145,11 @@ enum mq_status mq_queue_sweep(struct mq_queue *queue, struct mq_sweep *sweep,
 {
     struct mq_tx tx = {.queue = queue, .events = events};
     struct mq_sweep piece = {.done = true};
-    bool some = false;
-    enum mq_status status = look(queue, &some, err);
-    while (some && mq_tx_next(&tx, &status, err)) {
+    struct found found = {0};
+    enum mq_status status = look(queue, &found, err);
+    while ((found.jobs || found.before_s || found.hour_s) && mq_tx_next(&tx, &status, err)) {
         piece.cursor = sweep->cursor;
-        status = sweep_piece(&tx, &piece, err);
+        status = delete_piece(&tx, &found, &piece, err);
         piece.begun_ms = tx.locked_ms;
     }
     if (status == MQ_OK) {

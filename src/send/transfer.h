@@ -16,6 +16,7 @@
 struct mq_target {
     const char *address;    /* borrowed from the worker */
     enum mq_outcome result; /* RELEASED: no transaction has decided it */
+    const char *phase;      /* "mail", "rcpt", "dot", …: where that was decided; NULL: not yet */
     int code;               /* of the deciding reply; 0: none */
     char reply[MQ_TARGET_REPLY_MAX];
 };
@@ -65,6 +66,7 @@ struct mq_transfer {
     bool drew_trouble; /* UNTOUCHED because the reply to this mail ended the session or said that
                           the relay is in trouble: other mails should go first */
     char error[MQ_TARGET_REPLY_MAX]; /* for last_error if no target's reply tells why; "" none */
+    const char *phase;               /* how far it came; the targets have their own */
     int64_t retry_after_s;           /* named by the relay; 0: none */
     int64_t at_s;                    /* when the deciding reply came, UTC; 0: none */
     int64_t ms;                      /* from MAIL to the deciding reply; not set without MAIL */

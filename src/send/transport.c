@@ -69,6 +69,7 @@ void mq_transport_submit(struct mq_transport *transport, struct mq_transfer *tra
     transfer->transport_flags = 0;
     transfer->drew_trouble = false;
     transfer->error[0] = '\0';
+    transfer->phase = NULL;
     transfer->retry_after_s = 0;
     transfer->at_s = 0;
     transfer->end = MQ_TRANSFER_UNTOUCHED;
@@ -101,6 +102,7 @@ void mq_transport_set_results(const struct mq_transport *transport, struct mq_tr
     for (size_t i = 0; i < transfer->target_count; i++) {
         struct mq_target *target = &transfer->targets[i];
         target->result = result;
+        target->phase = "handover";
         target->code = code;
         snprintf(target->reply, sizeof(target->reply), "%s", reply);
     }

@@ -169,6 +169,7 @@ void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame)
         enum mq_outcome result =
             target ? mq_outcome_blamed(target->result, blame) : MQ_OUTCOME_RELEASED;
         delivery->results[i] = (unsigned char)result;
+        delivery->phases[i] = target ? target->phase : NULL;
         delivery->replies[i] = target && target->reply[0] ? target->reply : NULL;
         delivery->by_recipient = delivery->by_recipient || result != MQ_OUTCOME_RELEASED;
     }
@@ -200,6 +201,7 @@ void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settle
     *out = (struct mq_settlement){
         .job = &delivery->job,
         .outcome = delivery->outcome,
+        .phase = transfer->phase,
         .at_s = transfer->at_s ? transfer->at_s : now_s,
         .taken_by_s = limit_s > now_s ? limit_s : 0,
         .error = delivery->error[0] ? delivery->error : NULL,
@@ -213,6 +215,7 @@ void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settle
         return;
     }
     out->results = delivery->results;
+    out->phases = delivery->phases;
     out->replies = delivery->replies;
     for (size_t i = 0; i < transfer->target_count; i++) {
         out->handed_over += mq_outcomes[delivery->targets[i].result].handed_over;

@@ -28,6 +28,7 @@ struct mq_delivery {
     bool by_recipient;       /* `results` has the outcome of each recipient */
     unsigned char *results;  /* enum mq_outcome, one per recipient */
     const char **replies;    /* one per recipient, pointing into targets */
+    const char **phases;     /* likewise, behind the replies */
     int64_t back_after_s;    /* if no attempt counts: seconds until due; -1: due as before */
     char error[MQ_ERROR_TEXT_MAX];
 

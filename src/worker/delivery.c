@@ -169,7 +169,8 @@ static enum mq_status allocate(struct mq_delivery *delivery, struct mq_error *er
     const struct mq_job *job = &delivery->job;
     delivery->targets = calloc(job->targets.count, sizeof(*delivery->targets));
     delivery->results = calloc(job->recipients.count, sizeof(*delivery->results));
-    delivery->replies = calloc(job->recipients.count, sizeof(*delivery->replies));
+    delivery->replies = calloc(job->recipients.count, 2 * sizeof(*delivery->replies));
+    delivery->phases = delivery->replies ? delivery->replies + job->recipients.count : NULL;
     if (job->original_to) {
         delivery->original_to = original_to_header(job->original_to);
     }
@@ -310,6 +311,7 @@ bool mq_delivery_start(struct mq_delivery *delivery)
         run->no_slot = true;
         return false;
     }
+    delivery->transfer.phase = composing ? "compose" : "check";
     if ((composing && !compose(delivery)) || !prepare(delivery)) {
         return false;
     }

@@ -228,7 +228,7 @@ void mq_log_add(struct mq_log *log, const struct mq_event *event)
 {
     size_t before = log->lines.len;
     struct mq_event shown = *event;
-    shown.subject = log->subjects ? event->subject : NULL;
+    shown.subject = log->subjects && event->type == MQ_EVENT_SENT ? event->subject : NULL;
     mq_event_json(&log->lines, &shown);
     mq_buffer_char(&log->lines, '\n');
     if (log->lines.failed) {

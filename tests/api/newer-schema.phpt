@@ -24,8 +24,8 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
 });
 ?>
 --EXPECT--
-schema 2 2 2
+schema 3 3 3
 int
-MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 2: upgrade the mailqueue extension
-MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 2: upgrade the mailqueue extension
-MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 2: upgrade the mailqueue extension
+MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 3: upgrade the mailqueue extension
+MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 3: upgrade the mailqueue extension
+MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 3: upgrade the mailqueue extension

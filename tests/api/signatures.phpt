@@ -98,6 +98,7 @@ final class MailQueue\Internal
   public static tables(string $database, string $table = "mail_queue", string $configTable = "config"): array
   public static connect(string $database): PDO
   public static columns(MailQueue $queue): array
+  public static select(MailQueue $queue, string $sql, array $parameters = []): array
   public static limits(): array
   public static afterResponse(MailQueue $queue, int $seconds, int $mails, ?callable $compose, bool $isLast): void
   public static hasAcl(string $path): bool

@@ -38,8 +38,10 @@ function files(string $path): string
 function made(string $journal, int $mode = 0755): array
 {
     $path = database();
-    $queue = new MailQueue($path, journal: $journal);
+    (new MailQueue($path, journal: $journal))->stats();
+    (new PDO("sqlite:$path"))->query('SELECT count(*) FROM mail_queue')->fetchAll(); // empties the WAL
     chmod($path, 0644);
+    $queue = new MailQueue($path);
     for ($i = 0; $i < 3; $i++) {
         $queue->enqueue(mail_fields(), "r$i");
     }

@@ -50,6 +50,7 @@ enum mq_status mq_sqlite_ask_journal(struct mq_sqlite *self, char out[MQ_PRAGMA_
 enum mq_status mq_sqlite_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
 enum mq_status mq_sqlite_next(struct mq_db *db, bool *row, struct mq_error *err);
 struct mq_value mq_sqlite_column(struct mq_db *db, int index);
+int mq_sqlite_columns(struct mq_db *db);
 void mq_sqlite_finish(struct mq_db *db);
 enum mq_status mq_sqlite_run_fixed(struct mq_sqlite *self, enum mq_fixed which,
                                    struct mq_error *err);

@@ -185,6 +185,11 @@ struct mq_value mq_sqlite_column(struct mq_db *db, int index)
     return value;
 }
 
+int mq_sqlite_columns(struct mq_db *db)
+{
+    return sqlite3_column_count(mq_sqlite_of(db)->current);
+}
+
 void mq_sqlite_finish(struct mq_db *db)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);

@@ -145,6 +145,7 @@ static const struct mq_db_driver driver = {
     .run = mq_sqlite_run,
     .next = mq_sqlite_next,
     .column = mq_sqlite_column,
+    .columns = mq_sqlite_columns,
     .finish = mq_sqlite_finish,
     .changes = changes,
     .last_id = last_id,

@@ -16,6 +16,7 @@
 #include "php/pdo/server.h"
 #include "php/pdo/server_about.h"
 #include "php_mailqueue.h"
+#include "queue/manage.h"
 #include "queue/queue.h"
 #include "worker/files.h"
 
@@ -150,6 +151,80 @@ ZEND_METHOD(MailQueue_Internal, columns)
     array_init(return_value);
     for (size_t i = 0; queue && mq_queue_column(queue, i); i++) {
         add_assoc_string(return_value, mq_queue_column(queue, i), mq_queue_column_type(i));
+    }
+}
+
+/* ---- queries ---- */
+
+static zval *new_row(zval *rows, int columns)
+{
+    zval row;
+    array_init_size(&row, (uint32_t)columns);
+    return zend_hash_next_index_insert(Z_ARRVAL_P(rows), &row);
+}
+
+static void add_row(void *context, const struct mq_value *values, int count)
+{
+    zval *row = new_row(context, count);
+    for (int i = 0; i < count; i++) {
+        const struct mq_value *value = &values[i];
+        if (value->type == MQ_INT) {
+            add_next_index_long(row, (zend_long)value->i);
+        } else if (value->type == MQ_NULL) {
+            add_next_index_null(row);
+        } else {
+            add_next_index_stringl(row, value->s.data, value->s.len);
+        }
+    }
+}
+
+/* The parameters as the queue takes them; borrowed from the array. NULL with an exception. */
+static struct mq_value *parameters_of(const HashTable *given)
+{
+    struct mq_value *values = safe_emalloc(zend_hash_num_elements(given) + 1, sizeof *values, 0);
+    size_t n = 0;
+    zval *one;
+    ZEND_HASH_FOREACH_VAL ((HashTable *)given, one) {
+        ZVAL_DEREF(one);
+        if (Z_TYPE_P(one) != IS_LONG && Z_TYPE_P(one) != IS_STRING && Z_TYPE_P(one) != IS_NULL) {
+            zend_argument_type_error(3, "must be a list of int, string and null");
+            efree(values);
+            return NULL;
+        }
+        values[n++] = Z_TYPE_P(one) == IS_LONG     ? mq_int(Z_LVAL_P(one))
+                      : Z_TYPE_P(one) == IS_STRING ? mq_text(mq_php_str(Z_STR_P(one)))
+                                                   : mq_null();
+    }
+    ZEND_HASH_FOREACH_END();
+    return values;
+}
+
+ZEND_METHOD(MailQueue_Internal, select)
+{
+    zval *object;
+    char *sql;
+    size_t length;
+    HashTable *given = NULL;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(2, 3)
+        Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_queue)
+        Z_PARAM_PATH(sql, length)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_ARRAY_HT(given)
+    ZEND_PARSE_PARAMETERS_END();
+
+    struct mq_value *values = parameters_of(given ? given : &zend_empty_array);
+    struct mq_queue *queue = values ? mq_php_queue_use(object) : NULL;
+    if (queue) {
+        int count = given ? (int)zend_hash_num_elements(given) : 0;
+        const struct mq_query query = {-1, sql, values, count};
+        array_init(return_value);
+        const struct mq_reader reader = {add_row, return_value};
+        mq_php_queue_ok(object, mq_queue_select(queue, &query, &reader, &err), &err);
+    }
+    if (values) {
+        efree(values);
     }
 }
 

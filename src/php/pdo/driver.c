@@ -403,9 +403,9 @@ static const char *path(struct mq_db *db)
     {                                                                                             \
         .dialect = (name), .begin = begin, .begin_inserts = begin_inserts, .commit = commit,      \
         .rollback = rollback, .alone = alone, .run = run, .next = mq_pdo_next,                    \
-        .column = mq_pdo_column, .finish = mq_pdo_finish, .changes = changes, .last_id = last_id, \
-        .reopen = reopen, .joined = joined, .path = path, .has_column = mq_pdo_has_column,        \
-        .has_room = has_room, .close = close_db,                                                  \
+        .column = mq_pdo_column, .columns = mq_pdo_columns, .finish = mq_pdo_finish,              \
+        .changes = changes, .last_id = last_id, .reopen = reopen, .joined = joined, .path = path, \
+        .has_column = mq_pdo_has_column, .has_room = has_room, .close = close_db,                 \
     }
 
 static const struct mq_db_driver drivers[MQ_DIALECT_COUNT] = {

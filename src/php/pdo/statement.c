@@ -408,6 +408,12 @@ struct mq_value mq_pdo_column(struct mq_db *db, int index)
     }
 }
 
+int mq_pdo_columns(struct mq_db *db)
+{
+    const struct mq_pdo *self = mq_pdo_of(db);
+    return Z_TYPE(self->row) == IS_ARRAY ? (int)zend_hash_num_elements(Z_ARRVAL(self->row)) : 0;
+}
+
 void mq_pdo_finish(struct mq_db *db)
 {
     struct mq_pdo *self = mq_pdo_of(db);

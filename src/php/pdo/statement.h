@@ -8,6 +8,7 @@
 enum mq_status mq_pdo_run(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
 enum mq_status mq_pdo_next(struct mq_db *db, bool *row, struct mq_error *err);
 struct mq_value mq_pdo_column(struct mq_db *db, int index);
+int mq_pdo_columns(struct mq_db *db);
 void mq_pdo_finish(struct mq_db *db);
 bool mq_pdo_has_column(struct mq_db *db, const char *table, const char *column);
 

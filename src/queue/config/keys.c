@@ -167,6 +167,7 @@ static const struct mq_config_kind number = {"int", "0" NUMBERS, mq_config_parse
                                              NUMBER_MAX};
 static const struct mq_config_kind positive = {"int", "1" NUMBERS, mq_config_parse_int, 1,
                                                NUMBER_MAX};
+static const struct mq_config_kind days = {"int", "0 … 3650", mq_config_parse_int, 0, 3650};
 static const struct mq_config_kind version = {"int", "1 …", mq_config_parse_int, 1, NUMBER_MAX};
 static const struct mq_config_kind amount = {"number", "0" NUMBERS, mq_bucket_parse, 0, AMOUNT_MAX};
 static const struct mq_config_kind moment = {"time", "UTC seconds | ISO 8601", parse_time, 0,
@@ -209,6 +210,9 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                           .in_claims = true},
     [MQ_KEY_LIVE_UNTIL] = {"mailLiveUntil", &moment, "",
                            "From this time on the test mode is on again.", .in_claims = true},
+    [MQ_KEY_HISTORY_DAYS] = {"mailHistoryDays", &days, "0",
+                             "For how many days the worker keeps a row for each attempt; 0: none.",
+                             .in_claims = true},
     [MQ_KEY_TOKENS] = {"mailTokens", &amount, "full", "Tokens in the bucket at mailLastRefill.",
                        .computed = true, .internal = true, .in_claims = true},
     [MQ_KEY_LAST_REFILL] = {"mailLastRefill", &moment, "now", "When the bucket was last filled up.",

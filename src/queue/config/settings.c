@@ -179,6 +179,7 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
                            !move_blocks(raw[MQ_KEY_MOVED_FROM].text, MQ_MOVED_FROM, table);
         settings.rate_mode = (enum mq_rate_mode)raw[MQ_KEY_RATE_MODE].value;
         read_bucket(raw, now_s, &settings.bucket);
+        settings.history_days = raw[MQ_KEY_HISTORY_DAYS].value;
         settings.pauses = raw[MQ_KEY_RELAY_PAUSE].text;
         raw[MQ_KEY_RELAY_PAUSE].text = NULL;
         *out = settings;

@@ -19,7 +19,8 @@ struct mq_settings {
     struct mq_strings redirect_types;
     bool redirect_all_but;      /* redirect_types are the types that are not redirected */
     struct mq_strings allow_to; /* addresses and "@domain"s that are not redirected */
-    char *pauses;               /* mailRelayPause, NULL when unset */
+    int64_t history_days;
+    char *pauses; /* mailRelayPause, NULL when unset */
 };
 
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,

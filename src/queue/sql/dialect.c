@@ -43,6 +43,9 @@ static const struct mq_sql_dialect sqlite_dialect = {
              * tables of the same name. */
             ['m'] = "main.",
             ['i'] = "INTEGER PRIMARY KEY AUTOINCREMENT",
+            ['I'] = "INTEGER PRIMARY KEY",
+            ['W'] = " WITHOUT ROWID",
+            ['U'] = MQ_COUNT_UPSERT,
             ['n'] = "INTEGER",
             ['x'] = "BLOB",
             ['z'] = "TEXT",
@@ -126,6 +129,8 @@ static const struct {
     {'t', true, offsetof(struct mq_names, table)},
     {'b', true, offsetof(struct mq_names, body)},
     {'s', true, offsetof(struct mq_names, spent)},
+    {'C', true, offsetof(struct mq_names, count)},
+    {'H', true, offsetof(struct mq_names, log)},
     {'c', true, offsetof(struct mq_names, config)},
     {'o', true, offsetof(struct mq_names, orphan_table)},
     {'k', false, offsetof(struct mq_names, orphan_column)},
@@ -189,6 +194,8 @@ static void expand_one(struct mq_buffer *out, const struct mq_sql_dialect *diale
         expand_made(out, dialect, names, what);
     } else if (what == 'T') {
         mq_buffer_cstr(out, names->table);
+    } else if (what == 'E') {
+        mq_buffer_cstr(out, names->log);
     } else {
         write_name(out, dialect, names, what);
     }

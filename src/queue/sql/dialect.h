@@ -23,13 +23,28 @@ struct mq_db;
  * is used (SQLite), ?2 the body, if the statement stores it as well. */
 #define MQ_INSERT_JOB "INSERT INTO {t}({f}) VALUES {g}"
 
+/* The columns of the counters and of the history. docs/schema.sql says what they mean. */
+#define MQ_COUNT_COLUMNS                                                                     \
+    "hour {n} NOT NULL, mail_type {v} NOT NULL, event {h} NOT NULL, part INTEGER NOT NULL, " \
+    "mails {n} NOT NULL, recipients {n} NOT NULL, PRIMARY KEY (hour, mail_type, event, part)"
+#define MQ_LOG_COLUMNS                                                                      \
+    "id {I}, at {n} NOT NULL, job_id {n} NOT NULL, reference {v}, mail_type {v} NOT NULL, " \
+    "subject {z}, relay {z}, event {h} NOT NULL, phase {h}, attempt INTEGER NOT NULL, "     \
+    "recipients INTEGER NOT NULL, uncertain INTEGER NOT NULL, reply {z}, ms {n}, waited {n}"
+#define MQ_COUNT_UPSERT                                                              \
+    " ON CONFLICT (hour, mail_type, event, part) DO UPDATE SET mails = {C}.mails + " \
+    "excluded.mails, "                                                               \
+    "recipients = {C}.recipients + excluded.recipients"
+
 /* How one database's SQL differs from the common templates. */
 struct mq_sql_dialect {
     const char *const *overrides; /* MQ_SQL_COUNT templates; NULL: the common one */
     /* What replaces {letter} in templates; it can contain {letter} itself. NULL: nothing.
      * q: the quote around identifiers
      * m: the schema, with a dot, before the names of tables and indexes
-     * i: the type of a generated id, with the primary key
+     * i: the type of a generated id, with the primary key  I: the same, ids can be used again
+     * W: options of a table that is only read by its primary key
+     * U: makes an INSERT into the counters add to the row that has the key
      * n: 64 bits  x: octets  z: text of any length
      * v: text up to MQ_REFERENCE_MAX octets, which can be in a unique key
      * h: the queue's own words and tokens, which are ASCII
@@ -56,6 +71,8 @@ struct mq_names {
     char table[MQ_NAME_MAX + 1];
     char body[MQ_NAME_MAX + 8];
     char spent[MQ_NAME_MAX + 8];
+    char count[MQ_NAME_MAX + 8];
+    char log[MQ_NAME_MAX + 8];
     char config[MQ_NAME_MAX + 1];
     char reference[MQ_NAME_MAX + 1];
     char orphan_table[MQ_NAME_MAX + 1]; /* "": no orphan check */
@@ -63,10 +80,11 @@ struct mq_names {
     char version_key[MQ_NAME_MAX + 24];
 };
 
-/* Replaces the dialect's words, {t} (the job table, quoted), {b} (bodies), {s} (ledger), {c}
- * (config), {r} (reference column), {o} and {k} (orphan check's table and column), {T} (the job
- * table's bare name), {j} (all columns), {*} (with their types), {f} and {g} (a new row's columns
- * and values), {K} (the config keys that claims read). malloc'ed; NULL without memory. */
+/* Replaces the dialect's words, {t} (the job table, quoted), {b} (bodies), {s} (ledger), {C}
+ * (counters), {H} (history), {c} (config), {r} (reference column), {o} and {k} (orphan check's
+ * table and column), {T} (the job table's bare name), {E} (the history's), {j} (all columns), {*}
+ * (with their types), {f} and {g} (a new row's columns and values), {K} (the config keys that
+ * claims read). malloc'ed; NULL without memory. */
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text);
 

@@ -36,7 +36,10 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "KEY {q}{T}_state{q} (status, id), "
         "KEY {q}{T}_expiry{q} (expires_at)){a};"
         "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
-        "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL){e};",
+        "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL){e};"
+        "CREATE TABLE IF NOT EXISTS {C} (" MQ_COUNT_COLUMNS "){e};"
+        "CREATE TABLE IF NOT EXISTS {H} (" MQ_LOG_COLUMNS ", KEY {q}{E}_id{q} (job_id), "
+        "KEY {q}{E}_at{q} (at)){e};",
     /* Runs after an UPDATE that counted no row. MySQL does not count a row whose value stays the
      * same, so the key can exist. NOT EXISTS, because the table may have no unique key. */
     [MQ_SQL_CONFIG_INSERT] =
@@ -76,6 +79,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "SELECT " MQ_COLS " FROM (SELECT id AS walked FROM {t} WHERE id > ?1 "
         "ORDER BY id LIMIT ?2) AS walk STRAIGHT_JOIN {t} FORCE INDEX (PRIMARY) ON id = walked "
         "WHERE " MQ_CLAIMABLE_SQL " AND (" MQ_EXPIRED_BY "?3 OR {r} IS NOT NULL){w}",
+
+    [MQ_SQL_LOG_PURGE] = "DELETE FROM {H} WHERE at < ?1 ORDER BY at LIMIT ?2",
 
     [MQ_SQL_COLUMNS_OF] = "SELECT c.column_name, COALESCE((SELECT s.seq_in_index FROM "
                           "information_schema.statistics s "
@@ -129,6 +134,9 @@ const struct mq_sql_dialect mq_mysql_dialect = {
         {
             ['q'] = "`",
             ['i'] = "BIGINT AUTO_INCREMENT PRIMARY KEY",
+            ['I'] = "BIGINT AUTO_INCREMENT PRIMARY KEY",
+            ['U'] = " ON DUPLICATE KEY UPDATE mails = mails + VALUES(mails), "
+                    "recipients = recipients + VALUES(recipients)",
             ['n'] = "BIGINT",
             ['x'] = "LONGBLOB",
             ['z'] = "LONGBLOB",

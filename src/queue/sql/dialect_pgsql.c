@@ -104,6 +104,8 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
         {
             ['q'] = "\"",
             ['i'] = "BIGSERIAL PRIMARY KEY",
+            ['I'] = "BIGSERIAL PRIMARY KEY",
+            ['U'] = MQ_COUNT_UPSERT,
             ['n'] = "BIGINT",
             ['x'] = "BYTEA",
             ['z'] = "TEXT",

@@ -1,4 +1,5 @@
-/* The tables and their versions: version 2 added `subject`. The migration can be run again: it adds
+/* The tables and their versions: version 2 added `subject`, version 3 the
+ * counters and the history. The migration can be run again: it adds
  * columns that an earlier version lacks, and tables and indexes that somebody dropped. */
 #include "queue/sql/schema.h"
 
@@ -22,6 +23,14 @@
 
 static const struct mq_column body_columns[] = {{.name = "id"}, {.name = "content"}};
 static const struct mq_column spent_columns[] = {{.name = "at"}, {.name = "n"}};
+static const struct mq_column count_columns[] = {{.name = "hour"},  {.name = "mail_type"},
+                                                 {.name = "event"}, {.name = "part"},
+                                                 {.name = "mails"}, {.name = "recipients"}};
+static const struct mq_column log_columns[] = {
+    {.name = "id"},        {.name = "at"},      {.name = "job_id"},     {.name = "reference"},
+    {.name = "mail_type"}, {.name = "subject"}, {.name = "relay"},      {.name = "event"},
+    {.name = "phase"},     {.name = "attempt"}, {.name = "recipients"}, {.name = "uncertain"},
+    {.name = "reply"},     {.name = "ms"},      {.name = "waited"}};
 static const struct mq_column config_columns[] = {{.name = "key"}, {.name = "value"}};
 
 /* A table of the queue, and the columns that distinguish it from another program's. */
@@ -166,6 +175,8 @@ static enum mq_status check_tables(struct mq_queue *queue, bool are_ours, struct
         {queue->names.table, mq_columns, MQ_COL_COUNT},
         {queue->names.body, body_columns, 2},
         {queue->names.spent, spent_columns, 2},
+        {queue->names.count, count_columns, sizeof(count_columns) / sizeof(count_columns[0])},
+        {queue->names.log, log_columns, sizeof(log_columns) / sizeof(log_columns[0])},
     };
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         MQ_TRY(check_shape(queue, &shapes[i], are_ours, err));
@@ -320,6 +331,8 @@ enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err)
     struct mq_db *db = queue->db;
     bool there = db->driver->has_column(db, queue->names.table, NEWEST_COLUMN) &&
                  db->driver->has_column(db, queue->names.table, OWN_COLUMN) &&
+                 db->driver->has_column(db, queue->names.count, "mails") &&
+                 db->driver->has_column(db, queue->names.log, "waited") &&
                  db->driver->has_column(db, queue->names.config, "value");
     return there ? MQ_OK : prepare(queue, true, err);
 }

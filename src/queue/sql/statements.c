@@ -31,7 +31,11 @@ static const char *const common[MQ_SQL_COUNT] = {
         "IS "
         "NOT NULL;"
         "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
-        "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL);",
+        "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL);"
+        "CREATE TABLE IF NOT EXISTS {C} (" MQ_COUNT_COLUMNS "){W};"
+        "CREATE TABLE IF NOT EXISTS {H} (" MQ_LOG_COLUMNS ");"
+        "CREATE INDEX IF NOT EXISTS {m}{q}{E}_id{q} ON {q}{E}{q}(job_id);"
+        "CREATE INDEX IF NOT EXISTS {m}{q}{E}_at{q} ON {q}{E}{q}(at);",
 
     [MQ_SQL_CONFIG_GET] = "SELECT {V} FROM {c} WHERE {q}key{q} = ?1",
     [MQ_SQL_CONFIG_ALL] = "SELECT {q}key{q}, {V} FROM {c} WHERE {q}key{q} IN ({K})",
@@ -99,6 +103,23 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_SPENT_ROWS] = "SELECT at, ABS(n) FROM {s} WHERE at > ?1 ORDER BY at",
     [MQ_SQL_SPENT_PURGE] = "DELETE FROM {s} WHERE at < ?1",
     [MQ_SQL_SPENT_MARK] = "UPDATE {s} SET n = -n WHERE at > ?1 AND n > 0",
+
+    [MQ_SQL_COUNT_ADD] = "INSERT INTO {C}(hour, mail_type, event, part, mails, recipients) "
+                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6){U}",
+    [MQ_SQL_COUNT_PARTS] = "SELECT min(hour) FROM {C} WHERE hour >= ?1 AND hour < ?2 AND part > 0",
+    [MQ_SQL_COUNT_HOLD] = "SELECT mails FROM {C} WHERE hour = ?1 AND part > 0 "
+                          "ORDER BY mail_type, event, part{u}",
+    [MQ_SQL_COUNT_MERGE] = "INSERT INTO {C}(hour, mail_type, event, part, mails, recipients) "
+                           "SELECT hour, mail_type, event, 0, SUM(mails), SUM(recipients) FROM {C} "
+                           "WHERE hour = ?1 AND part > 0 GROUP BY hour, mail_type, event{U}",
+    [MQ_SQL_COUNT_MERGED] = "DELETE FROM {C} WHERE hour = ?1 AND part > 0",
+    [MQ_SQL_LOG_ADD] =
+        "INSERT INTO {H}(at, job_id, reference, mail_type, subject, relay, event, phase, attempt, "
+        "recipients, uncertain, reply, ms, waited) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+    [MQ_SQL_LOG_OLD] = "SELECT 1 FROM {H} WHERE at < ?1 LIMIT 1",
+    [MQ_SQL_LOG_PURGE] = "DELETE FROM {H} WHERE id IN "
+                         "(SELECT id FROM {H} WHERE at < ?1 ORDER BY at LIMIT ?2{w})",
 
     [MQ_SQL_RETRY] = "UPDATE {t} SET status = ?1, attempts = ?2, next_attempt_at = ?3, "
                      "recipients = ?4, refused = NULL, parked_for = NULL WHERE id = ?5",

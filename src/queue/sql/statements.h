@@ -53,6 +53,14 @@ enum mq_sql {
     MQ_SQL_SPENT_ROWS,
     MQ_SQL_SPENT_PURGE,
     MQ_SQL_SPENT_MARK,
+    MQ_SQL_COUNT_ADD, /* on a server also with a longer list of values: history.c */
+    MQ_SQL_COUNT_PARTS,
+    MQ_SQL_COUNT_HOLD, /* locks the parts of an hour's counters */
+    MQ_SQL_COUNT_MERGE,
+    MQ_SQL_COUNT_MERGED,
+    MQ_SQL_LOG_ADD, /* likewise */
+    MQ_SQL_LOG_OLD,
+    MQ_SQL_LOG_PURGE, /* deletes up to ?2 rows from before ?1 */
     MQ_SQL_RETRY,
     MQ_SQL_RETRYABLE,
     MQ_SQL_EXPIRED,

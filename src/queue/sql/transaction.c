@@ -9,6 +9,7 @@
 #include "queue/config/keys.h"
 #include "queue/event.h"
 #include "queue/handle.h"
+#include "queue/history.h"
 #include "queue/job.h"
 #include "queue/queue.h"
 #include "queue/sql/schema.h"
@@ -30,6 +31,7 @@ static enum mq_status begin(struct mq_tx *tx, struct mq_error *err)
                          .events = tx->events,
                          .only_new = tx->only_new,
                          .tries = tx->tries + 1,
+                         .history_days = -1,
                          .events_before = tx->events ? tx->events->count : 0};
     enum mq_status status =
         inserts ? driver->begin_inserts(queue->db, err) : driver->begin(queue->db, err);
@@ -86,8 +88,11 @@ enum mq_status mq_tx_settings(struct mq_tx *tx, struct mq_error *err)
     }
     if (status != MQ_OK && err) {
         *err = tx->config_error;
-    } else if (status == MQ_OK && tx->settings.bucket.limit > 0) {
-        mq_bucket_refill(&tx->settings.bucket, tx->now_s);
+    } else if (status == MQ_OK) {
+        tx->history_days = tx->settings.history_days;
+        if (tx->settings.bucket.limit > 0) {
+            mq_bucket_refill(&tx->settings.bucket, tx->now_s);
+        }
     }
     return status;
 }
@@ -107,15 +112,31 @@ static bool must_stay(const struct mq_event *event)
     return event->type == MQ_EVENT_UNCERTAIN || (may_delete && event->uncertain > 0);
 }
 
+/* The events of this transaction; borrowed. */
+static struct mq_events noted(const struct mq_tx *tx)
+{
+    const struct mq_events *all = tx->events ? tx->events : tx->own;
+    return !all ? (struct mq_events){0}
+                : (struct mq_events){.items = all->items + tx->events_before,
+                                     .count = all->count - tx->events_before};
+}
+
+static enum mq_status keep(struct mq_tx *tx, struct mq_error *err)
+{
+    struct mq_events own = noted(tx);
+    const struct mq_history history = {own.items, own.count, tx->now_s, tx->history_days,
+                                       tx->joined};
+    return mq_history_write(tx->queue, &history, err);
+}
+
 static void record(struct mq_tx *tx)
 {
-    struct mq_events *all = tx->events;
+    const struct mq_events *all = tx->events;
     bool some = false;
     if (!all || !all->record || all->count == tx->events_before) {
         return;
     }
-    struct mq_events own = {.items = all->items + tx->events_before,
-                            .count = all->count - tx->events_before};
+    struct mq_events own = noted(tx);
     for (size_t i = 0; i < own.count; i++) {
         own.items[i].recorded = must_stay(&own.items[i]);
         some = some || own.items[i].recorded;
@@ -125,10 +146,20 @@ static void record(struct mq_tx *tx)
     }
 }
 
+static void forget_own(struct mq_tx *tx)
+{
+    if (tx->own) {
+        mq_events_clear(tx->own);
+        free(tx->own);
+        tx->own = NULL;
+    }
+}
+
 /* Commits when status is MQ_OK, otherwise rolls back. */
 static enum mq_status end(struct mq_tx *tx, enum mq_status status, struct mq_error *err)
 {
     struct mq_db *db = tx->queue->db;
+    status = status == MQ_OK ? keep(tx, err) : status;
     if (status == MQ_OK) {
         record(tx);
         status = db->driver->commit(db, err);
@@ -139,6 +170,7 @@ static enum mq_status end(struct mq_tx *tx, enum mq_status status, struct mq_err
             mq_events_truncate(tx->events, tx->events_before);
         }
     }
+    forget_own(tx);
     mq_settings_clear(&tx->settings);
     return status;
 }
@@ -180,18 +212,24 @@ bool mq_tx_next(struct mq_tx *tx, enum mq_status *status, struct mq_error *err)
 
 void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_event *extra)
 {
-    if (!tx->events) {
-        return;
-    }
+    int all = job->recipients.count ? (int)job->recipients.count : 1;
+    int64_t waited_s = tx->now_s - extra->ms / 1000 - job->next_attempt_at;
     struct mq_event event = *extra;
     event.at_s = tx->now_s;
     event.id = job->id;
     event.reference = job->reference;
     event.mail_type = job->mail_type;
-    event.subject = extra->type == MQ_EVENT_SENT ? job->subject : NULL;
+    event.subject = extra->type == MQ_EVENT_CLAIMED ? NULL : job->subject;
     event.attempt = job->attempts;
     event.uncertain = job->uncertain;
-    mq_events_add(tx->events, &event);
+    event.counted = extra->recipients ? extra->recipients : all;
+    event.waited_s = extra->ms < 0 ? -1 : waited_s > 0 ? waited_s : 0;
+    if (!tx->events && !tx->own) {
+        tx->own = calloc(1, sizeof(*tx->own));
+    }
+    if (tx->events || tx->own) {
+        mq_events_add(tx->events ? tx->events : tx->own, &event);
+    }
 }
 
 void mq_tx_gone(struct mq_tx *tx, const struct mq_job *job, bool expired)

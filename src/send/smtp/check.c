@@ -24,6 +24,7 @@ static bool address_is_safe(const char *address)
 static void refuse_target(struct mq_target *target, const char *text)
 {
     target->result = MQ_OUTCOME_REFUSED;
+    target->phase = "check";
     snprintf(target->reply, sizeof target->reply, "%s", text);
 }
 
@@ -80,6 +81,7 @@ static bool convert(const struct mq_smtp_session *session, struct mq_transfer *t
 bool mq_smtp_check(struct mq_smtp_session *session, struct mq_transfer *transfer)
 {
     char text[MQ_TARGET_REPLY_MAX] = "";
+    transfer->phase = "check";
     if (!convert(session, transfer, text, sizeof text)) {
         return false;
     }

@@ -16,7 +16,10 @@ void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 void mq_smtp_give_back(struct mq_smtp_session *session, struct mq_smtp_tx *tx);
 /* Resets the results to RELEASED, sets `flag`, and lets the transfer wait for another session. */
 void mq_smtp_once_more(struct mq_smtp_session *session, struct mq_smtp_tx *tx, unsigned flag);
-/* Sets `result` on targets whose RCPT was accepted; without `only_in`, also on unanswered ones. */
+/* What the history calls the command. */
+const char *mq_smtp_phase(enum mq_smtp_command command);
+/* Sets `result` and the transfer's phase on targets whose RCPT was accepted; without `only_in`,
+ * also on unanswered ones. */
 void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_outcome result,
                   const struct mq_reply *reply);
 void mq_smtp_close(struct mq_smtp_session *session, const char *why);

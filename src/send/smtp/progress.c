@@ -69,6 +69,15 @@ void mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command comman
     session->expected[at] = (struct mq_smtp_expected){(uint8_t)command, tx, (uint32_t)target};
 }
 
+const char *mq_smtp_phase(enum mq_smtp_command command)
+{
+    static const char *const phases[] = {
+        [MQ_SMTP_RSET] = "mail", [MQ_SMTP_MAIL] = "mail", [MQ_SMTP_RCPT] = "rcpt",
+        [MQ_SMTP_DATA] = "data", [MQ_SMTP_DOT] = "dot",
+    };
+    return command < sizeof(phases) / sizeof(phases[0]) ? phases[command] : NULL;
+}
+
 static bool mail_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx)
 {
     return session->maybe_sent > tx->mail_at;
@@ -92,6 +101,7 @@ void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_outcome re
         bool in = target->code / 100 == 2;
         if (target->result == MQ_OUTCOME_RELEASED && (in || (!only_in && target->code == 0))) {
             target->result = result;
+            target->phase = transfer->phase;
             target->code = code;
             memcpy(target->reply, text, sizeof text);
         }
@@ -214,6 +224,15 @@ static bool crossed(const struct mq_smtp_session *session, const struct mq_smtp_
            (tx->transfer->transport_flags & MQ_SMTP_TRANSFER_CROSSED) == 0;
 }
 
+/* The phase whose reply is missing. */
+static const char *phase_awaited(const struct mq_smtp_session *session)
+{
+    if (session->state == MQ_SMTP_BODY || session->expected_count == 0) {
+        return "data";
+    }
+    return mq_smtp_phase(session->expected[session->expected_head].command);
+}
+
 /* Settles a transfer by how far it came. Before MAIL, nothing happened. After MAIL, the mail may be
  * the cause, or the relay hangs up on every mail: what becomes of other mails shows which. After
  * the dot, the outcome is unknown. */
@@ -233,8 +252,10 @@ static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, 
     }
     snprintf(transfer->error, sizeof transfer->error, "%s", why);
     if (mq_smtp_dot_left(session, tx)) {
+        transfer->phase = "dot";
         mq_smtp_mark(transfer, true, MQ_OUTCOME_UNCERTAIN, NULL);
     } else {
+        transfer->phase = phase_awaited(session);
         mq_smtp_mark(transfer, false, MQ_OUTCOME_DENIED, NULL);
     }
     mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);

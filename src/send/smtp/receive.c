@@ -202,6 +202,7 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
     target->code = reply->code;
     mq_reply_format(reply, target->reply, sizeof target->reply);
     target->result = verdict;
+    target->phase = "rcpt";
 }
 
 /* An unsolicited reply shifts the replies after it, and a recipient could be refused by the reply
@@ -311,6 +312,7 @@ static void on_early_reply(struct mq_smtp_session *session, const struct mq_repl
         mq_smtp_session_lost(session, out_of_step);
         return;
     }
+    tx->transfer->phase = "data";
     not_accepted(session, tx, mq_verdict_decide(MQ_STAGE_DATA, reply), reply);
     close_by(session, reply);
 }
@@ -320,6 +322,9 @@ static void dispatch(struct mq_smtp_session *session, const struct mq_smtp_expec
 {
     struct mq_smtp_tx *tx = &session->tx[expected->tx];
     tx->replied = true;
+    if (tx->transfer != NULL) {
+        tx->transfer->phase = mq_smtp_phase(expected->command);
+    }
     switch (expected->command) {
     case MQ_SMTP_RSET:
         on_rset(session, tx, reply);
