@@ -8,7 +8,6 @@
 #include "php_mailqueue.h"
 #include "queue/queue.h"
 #include "worker/files.h"
-#include "worker/log.h"
 
 static bool is_set(const char *s)
 {

@@ -84,6 +84,30 @@ char *mq_run_dir_of(const char *base, const char *identity)
     return asprintf(&path, "%s/queue-%016" PRIx64, base, hash_of(identity)) < 0 ? NULL : path;
 }
 
+char *mq_log_default_path(const char *neighbour)
+{
+    static const char name[] = "mail-queue.log";
+    const char *configured = getenv("MAIL_QUEUE_LOG");
+    const char *home = getenv("HOME");
+    const char *slash = strrchr(neighbour, '/');
+    struct stat st;
+    char *path = NULL;
+    if (configured && *configured) {
+        return strdup(configured);
+    }
+    if (home && *home) {
+        char *directory = mq_file_path(home, "logs");
+        bool exists = directory && stat(directory, &st) == 0 && S_ISDIR(st.st_mode);
+        path = exists ? mq_file_path(directory, name) : NULL;
+        free(directory);
+        if (exists || !directory) {
+            return path;
+        }
+    }
+    int before = slash ? (int)(slash + 1 - neighbour) : 0;
+    return asprintf(&path, "%.*s%s", before, neighbour, name) < 0 ? NULL : path;
+}
+
 /* ---- directories ---- */
 
 /* Checks that the run's files are safe in the directory: no other user can write into it. */

@@ -14,7 +14,6 @@
 #include "core/file_id.h"
 #include "core/json.h"
 #include "queue/event.h"
-#include "worker/files.h"
 
 #define FLUSH_BYTES 65536
 
@@ -25,30 +24,6 @@ struct mq_log {
     int failed_errno;       /* of the first write that failed; 0: none */
     struct mq_buffer lines; /* not written yet */
 };
-
-char *mq_log_default_path(const char *neighbour)
-{
-    static const char name[] = "mail-queue.log";
-    const char *configured = getenv("MAIL_QUEUE_LOG");
-    const char *home = getenv("HOME");
-    const char *slash = strrchr(neighbour, '/');
-    struct stat st;
-    char *path = NULL;
-    if (configured && *configured) {
-        return strdup(configured);
-    }
-    if (home && *home) {
-        char *directory = mq_file_path(home, "logs");
-        bool exists = directory && stat(directory, &st) == 0 && S_ISDIR(st.st_mode);
-        path = exists ? mq_file_path(directory, name) : NULL;
-        free(directory);
-        if (exists || !directory) {
-            return path;
-        }
-    }
-    int before = slash ? (int)(slash + 1 - neighbour) : 0;
-    return asprintf(&path, "%.*s%s", before, neighbour, name) < 0 ? NULL : path;
-}
 
 /* Returns the descriptor if the name means standard output or error, or -1. These names are
  * links, and they may lead to a pipe or a socket, which cannot be opened by name. */

@@ -10,11 +10,6 @@ struct mq_buffer;
 struct mq_event;
 struct mq_log;
 
-/* Returns the default path of the log: $MAIL_QUEUE_LOG, or else $HOME/logs/mail-queue.log if that
- * directory exists, or else mail-queue.log beside the file `neighbour`: the database, or a file
- * in the run directory of a database that is not a file. malloc'ed; NULL without memory. */
-char *mq_log_default_path(const char *neighbour);
-
 /* Opens the log for appending, and creates it with mode 0600. Refuses a symbolic link and a file of
  * another user; /dev/stdout and /dev/stderr are the process's own streams. Lines go to the file
  * that has the name when they are written: a renamed one is left. `subjects`: logs the subjects of

@@ -25,7 +25,7 @@ preg_match('/`mailqueue.max_message_size` \| bytes \| (\d+)/', $page, $size);
 var_dump($size[1] === ini_get('mailqueue.max_message_size'));
 
 // Names of environment variables: the command line's, the log's and the DSNs'.
-$files = array_map(static fn(string $name): string => __DIR__ . "/../../$name", ['cli', 'src/worker/log.c', 'src/php/pdo/server.c']);
+$files = array_map(static fn(string $name): string => __DIR__ . "/../../$name", ['cli', 'src/worker/files.c', 'src/php/pdo/server.c']);
 $files = [...glob("$files[0]/*.php"), ...glob("$files[0]/*/*.php"), $files[1], $files[2]];
 $used = implode(array_map(file_get_contents(...), $files));
 preg_match_all('/\b(MAILQUEUE_(?!LOADING|G\b)[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z]+(?:_[A-Z]+)*|NO_COLOR)\b/', $used, $inCode);

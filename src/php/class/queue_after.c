@@ -31,6 +31,7 @@ struct after {
     zval *queue;
     zend_long seconds, mails;
     struct mq_php_callable compose; /* not initialized: NULL */
+    bool is_last;                   /* of afterResponse(): all functions before it were called */
 };
 
 static bool exists(const char *function)
@@ -188,19 +189,16 @@ static void finish_and_run(const struct after *after)
 ZEND_METHOD(MailQueue_Internal, afterResponse)
 {
     struct after after = {0};
-    bool is_last;
-    (void)return_value;
-    ZEND_PARSE_PARAMETERS_START(5, 5)
-        Z_PARAM_OBJECT_OF_CLASS(after.queue, mq_ce_queue)
-        Z_PARAM_LONG(after.seconds)
-        Z_PARAM_LONG(after.mails)
-        Z_PARAM_FUNC_OR_NULL(after.compose.info, after.compose.cache)
-        Z_PARAM_BOOL(is_last)
-    ZEND_PARSE_PARAMETERS_END();
 
-    if (is_last) {
-        finish_and_run(&after);
-    } else { /* the application's functions, which may print, come first */
-        call_at_end(&after, true);
+    (void)return_value;
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "Ollf!b", &after.queue, mq_ce_queue, &after.seconds,
+                              &after.mails, &after.compose.info, &after.compose.cache,
+                              &after.is_last) == FAILURE) {
+        RETURN_THROWS();
     }
+    if (after.is_last) {
+        finish_and_run(&after);
+        return;
+    }
+    call_at_end(&after, true); /* the application's functions, which may print, come first */
 }

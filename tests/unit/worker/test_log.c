@@ -20,6 +20,7 @@
 
 #include "core/buffer.h"
 #include "queue/event.h"
+#include "worker/files.h"
 #include "worker/log.h"
 
 static char directory[64];
