@@ -8,6 +8,7 @@ use MailQueue;
 use MailQueue\Cli\Command\Adopt;
 use MailQueue\Cli\Command\Config;
 use MailQueue\Cli\Command\Examine;
+use MailQueue\Cli\Command\Forget;
 use MailQueue\Cli\Command\Health;
 use MailQueue\Cli\Command\JobChanges;
 use MailQueue\Cli\Command\Jobs;
@@ -16,6 +17,7 @@ use MailQueue\Cli\Command\Mailq;
 use MailQueue\Cli\Command\Migrate;
 use MailQueue\Cli\Command\MigrateStore;
 use MailQueue\Cli\Command\Sendmail;
+use MailQueue\Cli\Command\Stats;
 use MailQueue\Cli\Command\Status;
 use MailQueue\Cli\Command\Work;
 
@@ -27,12 +29,15 @@ final class Application
         'work' => [Work::class, 'run'],
         'status' => [Status::class, 'run'],
         'health' => [Health::class, 'run'],
+        'stats' => [Stats::class, 'run'],
+        'metrics' => [Stats::class, 'metrics'],
         'list' => [Jobs::class, 'list'],
         'show' => [Jobs::class, 'show'],
         'log' => [Log::class, 'run'],
         'retry' => [JobChanges::class, 'retry'],
         'hold' => [JobChanges::class, 'hold'],
         'delete' => [JobChanges::class, 'delete'],
+        'forget' => [Forget::class, 'run'],
         'config' => [Config::class, 'run'],
         'sendmail' => [Sendmail::class, 'run'],
         'mailq' => [Mailq::class, 'run'],

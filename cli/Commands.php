@@ -121,6 +121,31 @@ final class Commands
                 'max-parked=N' => 'how many mails may be parked (default: any number)',
             ],
         ],
+        'stats' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'Show what happened to mail by hour, day, type or relay, and how long it '
+                . 'waited: half of it at most p50, nearly all (95 %) at most p95.',
+            'examples' => [
+                'mailqueue stats',
+                'mailqueue stats --by type --since 30d',
+            ],
+            'options' => [
+                'by=hour|day|type|relay' => 'what a line is about (default hour)',
+                'since=SPAN' => 'how far to look back: 90m, 12h or 7d (default 24h; by day 30d, '
+                    . 'by type or relay 7d)',
+            ],
+        ],
+        'metrics' => [
+            'args' => '',
+            'words' => 0,
+            'text' => "Print the queue's figures in Prometheus' text format, for node_exporter's "
+                . 'textfile collector.',
+            'examples' => [
+                'mailqueue metrics',
+            ],
+            'options' => [],
+        ],
         'list' => [
             'args' => '',
             'words' => 0,
@@ -201,6 +226,22 @@ final class Commands
                 'mailqueue delete --status parked --older 30d --yes',
             ],
             'options' => self::BULK,
+        ],
+        'forget' => [
+            'args' => 'ADDRESS',
+            'words' => 1,
+            'text' => 'Erase what the queue knows of an address: mails from or to it, and their '
+                . 'rows in the history. --json prints what there was. Exit 1 if something stays: '
+                . 'a mail that is for others too, or one that is being sent.',
+            'examples' => [
+                'mailqueue forget --dry-run --json name@example.org > name.json',
+                'mailqueue forget --yes name@example.org',
+            ],
+            'options' => [
+                'dry-run' => 'say what would be erased, change nothing',
+                'yes' => 'erase without asking',
+                'timeout=SECONDS' => 'how long to wait for a mail that is being sent (default 60)',
+            ],
         ],
         'config' => [
             'args' => '[KEY [VALUE]]',

@@ -24,6 +24,15 @@ final class Terminal
         return $at === null ? '-' : gmdate('Y-m-d H:i:s\Z', $at);
     }
 
+    /** A number that is estimated, with two digits: "about 12,000", "about 1.2 million". */
+    public static function about(int $number): string
+    {
+        $step = 10 ** max(0, strlen((string) $number) - 2);
+        $rounded = (int) round($number / $step) * $step;
+        return 'about ' . ($rounded < 1_000_000 ? number_format($rounded)
+            : round($rounded / 1_000_000, 1) . ' million');
+    }
+
     public static function span(int $seconds): string
     {
         return match (true) {

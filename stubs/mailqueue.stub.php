@@ -258,7 +258,12 @@ namespace {
          */
         public static function checkTransport(#[\SensitiveParameter] string $transport, int $lease = 900): string {}
 
-        public function stats(): MailQueue\Stats {}
+        /**
+         * @param int|null $exactUpTo the greatest count that is exact; larger ones are estimated from 500 rows,
+         *        so that a live page can ask every few seconds. null: all are exact, which takes 0.1 s for a
+         *        million mails
+         */
+        public function stats(?int $exactUpTo = null): MailQueue\Stats {}
 
         /**
          * Jobs in the order of their ids, without their messages. Every argument that is given restricts the list.
@@ -285,6 +290,9 @@ namespace {
 
         /** One job with its message, or null. */
         public function job(int $id): ?MailQueue\Job {}
+
+        /** When a mail will go: its Job::$expectedAt. null also if there is none with this id. */
+        public function expectedAt(int $id): ?int {}
 
         /**
          * Brings failed mail back, with the recipients that were refused.
@@ -414,6 +422,13 @@ namespace MailQueue {
         public static function select(\MailQueue $queue, string $sql, array $parameters = []): array {}
 
         /**
+         * Deletes rows of mail_log, in one transaction.
+         *
+         * @param array $ids their ids
+         */
+        public static function eraseHistory(\MailQueue $queue, array $ids): void {}
+
+        /**
          * The least and the most of runWorker()'s numbers, by their names, and of a mail's recipients.
          *
          * @return array<string, array{int, int}>
@@ -515,6 +530,12 @@ namespace MailQueue {
         /** "refused", "exhausted", "uncertain", "hold" or "unreadable" */
         public readonly ?string $parkedFor;
         public readonly int $createdAt;
+        /**
+         * When a waiting mail will go, at the present limit and in the present order, if each mail before it has
+         * one recipient. null: it does not wait, sending is off, 10,000 mails or more go before it, or jobs()
+         * was asked for more than 100.
+         */
+        public readonly ?int $expectedAt;
         /** With angle brackets; the same for every attempt. */
         public readonly string $messageId;
         /** Decoded, at most 255 characters; null: composed when sent. */
@@ -548,6 +569,8 @@ namespace MailQueue {
         public readonly int $held;
         /** Pending or failed and due now. */
         public readonly int $due;
+        /** @var list<string> the names of those counts above that are estimated */
+        public readonly array $estimated;
         /** When the oldest waiting mail was enqueued. */
         public readonly ?int $oldestWaitingSince;
         public readonly ?int $nextDueAt;

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 1dd0d987d54e39c8b000cc7e25f08bf48b60a7dd */
+ * Stub hash: 9a21b641904bdf63272285683a7af31d412e2432 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -99,6 +99,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_checkTransport, 
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_stats, 0, 0, MailQueue\\Stats, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, exactUpTo, IS_LONG, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_jobs, 0, 0, IS_ARRAY, 0)
@@ -117,6 +118,10 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_strays, 0, 0, IS
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_job, 0, 1, MailQueue\\Job, 1)
+	ZEND_ARG_TYPE_INFO(0, id, IS_LONG, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_expectedAt, 0, 1, IS_LONG, 1)
 	ZEND_ARG_TYPE_INFO(0, id, IS_LONG, 0)
 ZEND_END_ARG_INFO()
 
@@ -169,6 +174,11 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_select,
 	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
 	ZEND_ARG_TYPE_INFO(0, sql, IS_STRING, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, parameters, IS_ARRAY, 0, "[]")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_eraseHistory, 0, 2, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
+	ZEND_ARG_TYPE_INFO(0, ids, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_Internal_limits arginfo_class_MailQueue_strays
@@ -248,6 +258,7 @@ ZEND_METHOD(MailQueue, stats);
 ZEND_METHOD(MailQueue, jobs);
 ZEND_METHOD(MailQueue, strays);
 ZEND_METHOD(MailQueue, job);
+ZEND_METHOD(MailQueue, expectedAt);
 ZEND_METHOD(MailQueue, retryFailed);
 ZEND_METHOD(MailQueue, hold);
 ZEND_METHOD(MailQueue, delete);
@@ -261,6 +272,7 @@ ZEND_METHOD(MailQueue_Internal, tables);
 ZEND_METHOD(MailQueue_Internal, connect);
 ZEND_METHOD(MailQueue_Internal, columns);
 ZEND_METHOD(MailQueue_Internal, select);
+ZEND_METHOD(MailQueue_Internal, eraseHistory);
 ZEND_METHOD(MailQueue_Internal, limits);
 ZEND_METHOD(MailQueue_Internal, afterResponse);
 ZEND_METHOD(MailQueue_Internal, hasAcl);
@@ -291,6 +303,7 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, jobs, arginfo_class_MailQueue_jobs, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, strays, arginfo_class_MailQueue_strays, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, job, arginfo_class_MailQueue_job, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, expectedAt, arginfo_class_MailQueue_expectedAt, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, retryFailed, arginfo_class_MailQueue_retryFailed, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, hold, arginfo_class_MailQueue_hold, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, delete, arginfo_class_MailQueue_delete, ZEND_ACC_PUBLIC)
@@ -309,6 +322,7 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, connect, arginfo_class_MailQueue_Internal_connect, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, columns, arginfo_class_MailQueue_Internal_columns, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, select, arginfo_class_MailQueue_Internal_select, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, eraseHistory, arginfo_class_MailQueue_Internal_eraseHistory, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, limits, arginfo_class_MailQueue_Internal_limits, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, afterResponse, arginfo_class_MailQueue_Internal_afterResponse, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, hasAcl, arginfo_class_MailQueue_Internal_hasAcl, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
@@ -628,6 +642,12 @@ static zend_class_entry *register_class_MailQueue_Job(void)
 	zend_declare_typed_property(class_entry, property_createdAt_name, &property_createdAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_createdAt_name);
 
+	zval property_expectedAt_default_value;
+	ZVAL_UNDEF(&property_expectedAt_default_value);
+	zend_string *property_expectedAt_name = zend_string_init("expectedAt", sizeof("expectedAt") - 1, 1);
+	zend_declare_typed_property(class_entry, property_expectedAt_name, &property_expectedAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG|MAY_BE_NULL));
+	zend_string_release(property_expectedAt_name);
+
 	zval property_messageId_default_value;
 	ZVAL_UNDEF(&property_messageId_default_value);
 	zend_string *property_messageId_name = zend_string_init("messageId", sizeof("messageId") - 1, 1);
@@ -710,6 +730,12 @@ static zend_class_entry *register_class_MailQueue_Stats(void)
 	zend_string *property_due_name = zend_string_init("due", sizeof("due") - 1, 1);
 	zend_declare_typed_property(class_entry, property_due_name, &property_due_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_due_name);
+
+	zval property_estimated_default_value;
+	ZVAL_UNDEF(&property_estimated_default_value);
+	zend_string *property_estimated_name = zend_string_init("estimated", sizeof("estimated") - 1, 1);
+	zend_declare_typed_property(class_entry, property_estimated_name, &property_estimated_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_estimated_name);
 
 	zval property_oldestWaitingSince_default_value;
 	ZVAL_UNDEF(&property_oldestWaitingSince_default_value);

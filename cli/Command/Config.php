@@ -102,7 +102,7 @@ final class Config extends Command
     private static function pause(MailQueue $queue): ?string
     {
         try {
-            return Status::pause($queue->stats()) ?? 'none now';
+            return Status::pause($queue->stats(Status::EXACT)) ?? 'none now';
         } catch (MailQueue\Exception) {
             return null;
         }

@@ -23,7 +23,7 @@ final class Health extends Command
         $silence = $this->seconds('max-silence', self::MAX_SILENCE);
         $parked = $this->args->int('max-parked', null, 0, PHP_INT_MAX);
         $queue = $this->settings->queue();
-        $stats = $queue->stats();
+        $stats = $queue->stats(Status::EXACT);
         $now = time();
         $overdue = $stats->due > 0 ? max(0, $now - (int) $stats->nextDueAt) : 0;
         $workers = (int) $queue->diagnostics()['workers'];
@@ -39,7 +39,8 @@ final class Health extends Command
                 : null,
             $overdue > $age ? 'mail has been due for ' . Terminal::span($overdue) : null,
             Status::pause($stats),
-            $parked !== null && $stats->parked > $parked ? "$stats->parked parked" : null,
+            $parked !== null && $stats->parked > $parked
+                ? Status::count($stats, 'parked') . ' parked' : null,
         ]));
         $facts = ['ok' => $troubles === [], 'troubles' => $troubles, 'due' => $stats->due,
             'overdueSeconds' => $overdue, 'workers' => $workers, 'lastRunAt' => $stats->lastRunAt,
@@ -53,8 +54,10 @@ final class Health extends Command
 
     private static function counts(Stats $stats, int $overdue): string
     {
-        return "$stats->due due" . ($stats->due > 0 ? ' for ' . Terminal::span($overdue) : '')
-            . ", $stats->parked parked, last run " . Terminal::time($stats->lastRunAt);
+        return Status::count($stats, 'due') . ' due'
+            . ($stats->due > 0 ? ' for ' . Terminal::span($overdue) : '') . ', '
+            . Status::count($stats, 'parked') . ' parked, last run '
+            . Terminal::time($stats->lastRunAt);
     }
 
     private function seconds(string $option, string $default): int

@@ -6,6 +6,7 @@ namespace MailQueue\Cli\Command;
 
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Filter;
+use MailQueue\Cli\Report\Timeline;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 use MailQueue\Job;
@@ -56,10 +57,13 @@ final class Jobs extends Command
         return Terminal::safe($isLong ? "$match[0]..." : $subject);
     }
 
-    /** When the mail is tried next; "-" while a worker has it, or while it waits for a person. */
+    /**
+     * When the mail is expected to go, or is tried next; "-" while a worker has it, or while it
+     * waits for a person.
+     */
     private static function next(Job $job): string
     {
-        $in = $job->nextAttemptAt - time();
+        $in = ($job->expectedAt ?? $job->nextAttemptAt) - time();
         return match (true) {
             !in_array($job->status, [Status::Pending, Status::Failed], true) => '-',
             $in <= 0 => 'now',
@@ -70,22 +74,60 @@ final class Jobs extends Command
     public function show(): int
     {
         $id = $this->args->ids(true)[0];
-        $job = $this->settings->queue()->job($id)
-            ?? throw new Stop(
+        $queue = $this->settings->queue();
+        $job = $queue->job($id);
+        $history = Timeline::of($queue, $id);
+        if ($job === null && $history === []) {
+            throw new Stop(
                 "There is no mail with the id $id. Mail that was sent leaves the "
                 . 'queue: ' . $this->settings->command("log --id $id") . ' says what became of it.',
                 ExitCode::FINDINGS
             );
+        }
+        if ($job === null) {
+            return $this->result(['id' => $id, 'history' => $history], static function () use (
+                $id,
+                $history
+            ): void {
+                echo "Mail $id has left the queue.\n";
+                self::timeline($history);
+            });
+        }
         $shown = get_object_vars($job);
         if (!$this->args->has('message')) {
             unset($shown['message']);
             $shown['messageBytes'] = $job->message === null ? null : strlen($job->message);
         }
-        return $this->result($shown, static function () use ($shown): void {
+        $all = $history === [] ? $shown : $shown + ['history' => $history];
+        return $this->result($all, static function () use ($shown, $history): void {
             foreach ($shown as $name => $value) {
                 printf("%-15s %s\n", $name, self::cell($name, $value));
             }
+            self::timeline($history);
         });
+    }
+
+    /** @param list<array<string, int|string|null>> $history */
+    private static function timeline(array $history): void
+    {
+        $rows = [['at', 'attempt', 'event', 'phase', 'recipients', 'took', 'waited']];
+        $notes = [];
+        foreach ($history as $i => $row) {
+            $rows[] = [
+                Terminal::time((int) $row['at']),
+                (string) $row['attempt'],
+                Terminal::safe((string) $row['event']),
+                Terminal::safe($row['phase'] === null ? null : (string) $row['phase']),
+                (string) $row['recipients'],
+                $row['ms'] === null ? '-' : "$row[ms] ms",
+                $row['waited'] === null ? '-' : Terminal::span((int) $row['waited']),
+            ];
+            $row['reply'] === null || $notes[$i + 1] = Terminal::safe((string) $row['reply']);
+        }
+        if ($history !== []) {
+            echo "\n";
+            Terminal::table($rows, $notes);
+        }
     }
 
     private static function cell(string $name, mixed $value): string

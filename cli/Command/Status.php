@@ -15,10 +15,13 @@ use MailQueue\Status as MailStatus;
 /** status: counts, limit and trouble of the queue. */
 final class Status extends Command
 {
+    /** Up to this number counts are exact; larger ones are estimated, in a few milliseconds. */
+    public const EXACT = 10_000;
+
     public function run(): int
     {
         $queue = $this->settings->queue();
-        $stats = $queue->stats();
+        $stats = $queue->stats(self::EXACT);
         $moved = Notice::text($this->settings);
         return $this->result($stats, function () use ($queue, $stats, $moved): void {
             foreach ($this->lines($stats) as $word => $text) {
@@ -102,17 +105,25 @@ final class Status extends Command
         return (string) $queue->config($key) === '' ? (string) key($others) : $key;
     }
 
-    /** @return array<string, string|int> */
+    /** A count as people read it. */
+    public static function count(Stats $stats, string $name): string
+    {
+        $number = (int) $stats->{$name};
+        return in_array($name, $stats->estimated, true) ? Terminal::about($number)
+            : (string) $number;
+    }
+
+    /** @return array<string, string> */
     private function lines(Stats $stats): array
     {
         $lines = [];
         foreach (MailStatus::cases() as $status) {
-            $lines[$status->value] = $stats->{$status->value};
+            $lines[$status->value] = self::count($stats, $status->value);
         }
         if ($stats->parked > 0) {
             $lines['parked'] .= '  (' . $this->settings->command('list --status parked') . ')';
         }
-        $lines['due now'] = $stats->due;
+        $lines['due now'] = self::count($stats, 'due');
         if ($stats->oldestWaitingSince !== null) {
             $ago = Terminal::span(time() - $stats->oldestWaitingSince);
             $lines['oldest'] = Terminal::time($stats->oldestWaitingSince) . " ($ago ago)";

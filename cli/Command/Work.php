@@ -91,7 +91,7 @@ final class Work extends Command
                     return [null, null];
                 }
                 $queue = $this->settings->queue();
-                return [$queue, $queue->stats()];
+                return [$queue, $queue->stats(Status::EXACT)];
             } catch (DatabaseException $e) {
                 if ($e->reason !== 'busy' || hrtime(true) >= $end) {
                     throw $e;

@@ -37,6 +37,7 @@ struct mq_job {
     char locked_by[MQ_TOKEN_HEX + 1];
     int64_t last_attempt_at;
     int64_t created_at;
+    int64_t expected_at; /* when it will go (mq_queue_expect()); 0: not known */
     char *last_error;
     char *parked_for; /* why it is parked: "refused", "exhausted", "uncertain", "hold",
                          "unreadable" (its recipients or sender are not addresses, or

@@ -13,7 +13,8 @@
 
 /* ---- lists ---- */
 
-#define FILTER_MAX 8
+#define FILTER_MAX   8
+#define EXPECTED_MAX 100 /* longer lists do not say when their mails will go */
 
 /* A list's statement with the filter's conditions in it. */
 struct list_query {
@@ -73,6 +74,9 @@ static enum mq_status list_jobs(struct mq_queue *queue, const struct mq_job_filt
     if (status == MQ_OK) {
         status = mq_jobs_take(queue, out, err);
     }
+    if (status == MQ_OK && filter->limit <= EXPECTED_MAX) {
+        status = mq_queue_expect(queue, out->jobs, out->count, err);
+    }
     mq_buffer_clear(&list.sql);
     free(sql);
     return status;
@@ -126,6 +130,9 @@ enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *o
     enum mq_status status = mq_jobs_read(queue, MQ_SQL_JOB, MQ_ARGS(mq_int(id)), &list, err);
     if (status == MQ_OK && list.count) {
         status = load_body(queue, &list.jobs[0], err);
+    }
+    if (status == MQ_OK) {
+        status = mq_queue_expect(queue, list.jobs, list.count, err);
     }
     if (status == MQ_OK) {
         *found = list.count > 0;
@@ -277,6 +284,19 @@ enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, i
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
         status = hold(queue, ids, changed, err);
+    }
+    return status;
+}
+
+enum mq_status mq_queue_erase_history(struct mq_queue *queue, const struct mq_ids *rows,
+                                      struct mq_error *err)
+{
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        for (size_t i = 0; i < rows->count && status == MQ_OK; i++) {
+            status = mq_sql_exec(queue, MQ_SQL_LOG_ERASE, MQ_ARGS(mq_int(rows->items[i])), err);
+        }
     }
     return status;
 }

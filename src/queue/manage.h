@@ -19,7 +19,9 @@ struct mq_value;
 
 struct mq_stats {
     int64_t counts[MQ_STATE_COUNT];
-    int64_t due;              /* claimable now */
+    bool estimated[MQ_STATE_COUNT]; /* counts that are estimated */
+    int64_t due;                    /* claimable now */
+    bool due_estimated;
     int64_t oldest_waiting_s; /* created_at of the oldest pending or failed job; 0: none */
     int64_t next_due_s;       /* 0: none */
     int64_t limit;            /* recipients an hour; 0: none */
@@ -34,7 +36,9 @@ struct mq_stats {
     char *paused_relay;     /* redacted; NULL: none is */
     char *redirect_to;      /* test mode: "a@b" or "@domain"; NULL: off now */
 };
-enum mq_status mq_queue_stats(struct mq_queue *queue, struct mq_stats *out, struct mq_error *err);
+/* Counts are exact up to that number, and estimated beyond it: so no index is read to its end. */
+enum mq_status mq_queue_stats(struct mq_queue *queue, int64_t exact_up_to, struct mq_stats *out,
+                              struct mq_error *err);
 void mq_stats_clear(struct mq_stats *stats);
 
 /* Which jobs to list. A text whose data is NULL, and a time of 0, do not restrict. */
@@ -53,6 +57,10 @@ struct mq_job_filter {
 /* Lists jobs by ascending id, without their bodies and without rows of an unknown status. */
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
                              struct mq_job_list *out, struct mq_error *err);
+/* Sets expected_at of waiting jobs: when they will go at the present limit, if each mail before
+ * them has one recipient. Not set if sending is off, or if 10,000 mails or more go before. */
+enum mq_status mq_queue_expect(struct mq_queue *queue, struct mq_job *jobs, size_t count,
+                               struct mq_error *err);
 /* A row that no run takes, because its status is unknown, or "sending" without a lease: a newer
  * version or another program wrote it. */
 struct mq_stray {
@@ -84,6 +92,9 @@ enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, i
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err);
 
+/* Deletes rows of the history, by their ids. */
+enum mq_status mq_queue_erase_history(struct mq_queue *queue, const struct mq_ids *rows,
+                                      struct mq_error *err);
 /* What reads the rows of a query. */
 struct mq_reader {
     void (*row)(void *context, const struct mq_value *values, int count); /* borrowed */

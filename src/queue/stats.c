@@ -1,5 +1,6 @@
-/* Statistics for people. The counts come from one query, the settings from others, without a
- * transaction, so that others can write meanwhile. */
+/* Statistics for people: counts, which are exact up to a number and then estimated, so that no
+ * index is read to its end; the settings; and when a job will go. All without a transaction, so
+ * that others can write meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,35 +9,162 @@
 #include "queue/config/config.h"
 #include "queue/config/keys.h"
 #include "queue/config/relays.h"
+#include "queue/config/settings.h"
 #include "queue/handle.h"
+#include "queue/job.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 
-static enum mq_status count(struct mq_queue *queue, int64_t now_s, struct mq_stats *out,
-                            struct mq_error *err)
+#define ABOVE_ALL (INT64_C(1) << 40) /* no priority is as large */
+#define SAMPLES   500                /* ids that are looked up for an estimate */
+#define AHEAD_MAX 10000              /* mails before one whose time is told */
+
+/* ---- estimates ---- */
+
+/* Of the looked up ids, how many rows have each status, and how many are due. */
+struct sample {
+    int64_t range; /* ids from the least to the greatest */
+    int64_t looked;
+    int64_t state[MQ_STATE_COUNT];
+    int64_t due;
+};
+
+/* Writes one id from each of as many equal parts of the range. */
+static void write_sample(struct mq_queue *queue, struct mq_buffer *sql, int64_t first,
+                         struct sample *sample)
 {
-    int64_t waiting = 0;
-    int64_t *columns[] = {&waiting,
-                          &out->due,
-                          &out->next_due_s,
-                          &out->oldest_waiting_s,
-                          &out->counts[MQ_SENDING],
-                          &out->counts[MQ_FAILED],
-                          &out->counts[MQ_PARKED],
-                          &out->counts[MQ_HELD]};
+    mq_buffer_cstr(sql, "SELECT status, count(*), count(CASE WHEN next_attempt_at <= ?1 THEN 1 END)"
+                        " FROM {t} WHERE id IN (");
+    int64_t most = sample->range < SAMPLES ? sample->range : SAMPLES;
+    for (; sample->looked < most; sample->looked++) {
+        double part = (double)sample->looked + queue->random.unit(queue->random.context);
+        double at = part / (double)most * (double)sample->range;
+        mq_buffer_printf(sql, "%s%lld", sample->looked ? "," : "",
+                         (long long)(first + (int64_t)at));
+    }
+    mq_buffer_cstr(sql, ") GROUP BY status");
+}
+
+static enum mq_status read_sample(struct mq_queue *queue, const char *sql, int64_t now_s,
+                                  struct sample *sample, struct mq_error *err)
+{
+    enum mq_state state;
+    enum mq_status status = mq_sql_query_text(queue, sql, MQ_ARGS(mq_int(now_s)), err);
+    while (mq_sql_next(queue, &status, err)) {
+        if (mq_state_parse(mq_sql_column_str(queue, 0), &state)) {
+            sample->state[state] = mq_sql_column_int(queue, 1);
+            bool waits = state == MQ_PENDING || state == MQ_FAILED;
+            sample->due += waits ? mq_sql_column_int(queue, 2) : 0;
+        }
+    }
+    return status;
+}
+
+static enum mq_status take_sample(struct mq_queue *queue, int64_t now_s, struct sample *sample,
+                                  struct mq_error *err)
+{
+    struct mq_buffer text = {0};
+    int64_t first = 0;
     enum mq_status status;
-    if (mq_sql_row(queue, MQ_SQL_STATS, MQ_ARGS(mq_int(now_s)), &status, err)) {
+    *sample = (struct sample){0};
+    if (mq_sql_row(queue, MQ_SQL_ID_RANGE, MQ_NO_ARGS, &status, err)) {
+        first = mq_sql_column_int(queue, 0);
+        sample->range = mq_sql_column_int(queue, 1) - first + 1;
+        mq_sql_finish(queue);
+    }
+    MQ_TRY(status);
+    write_sample(queue, &text, first, sample);
+    char *sql = text.failed ? NULL : mq_sql_expand(queue->dialect, &queue->names, text.data);
+    status = sql ? read_sample(queue, sql, now_s, sample, err) : mq_error_nomem(err);
+    mq_buffer_clear(&text);
+    free(sql);
+    return status;
+}
+
+static int64_t estimate(const struct sample *sample, int64_t hits, int64_t at_least)
+{
+    double share = sample->looked ? (double)hits / (double)sample->looked : 0;
+    int64_t number = (int64_t)(share * (double)sample->range);
+    return number > at_least ? number : at_least;
+}
+
+/* Replaces the counts that stopped at the limit. */
+static enum mq_status estimate_counts(struct mq_queue *queue, int64_t now_s, int64_t exact_up_to,
+                                      struct mq_stats *out, struct mq_error *err)
+{
+    struct sample sample = {0};
+    int64_t waiting = out->counts[MQ_PENDING];
+    bool any = out->due_estimated = out->due > exact_up_to;
+    for (int i = 0; i < MQ_STATE_COUNT; i++) {
+        out->estimated[i] = out->counts[i] > exact_up_to;
+        any = any || out->estimated[i];
+    }
+    if (any) {
+        MQ_TRY(take_sample(queue, now_s, &sample, err));
+    }
+    for (int i = 0; i < MQ_STATE_COUNT; i++) {
+        if (out->estimated[i]) {
+            /* The index of waiting jobs does not distinguish pending from failed. */
+            int64_t least = i == MQ_PENDING ? 0 : exact_up_to;
+            out->counts[i] = estimate(&sample, sample.state[i], least);
+        }
+    }
+    if (out->due_estimated) {
+        out->due = estimate(&sample, sample.due, exact_up_to);
+    }
+    int64_t least = waiting - out->counts[MQ_FAILED];
+    if (!out->estimated[MQ_PENDING] || out->counts[MQ_PENDING] < least) {
+        out->counts[MQ_PENDING] = least > 0 ? least : 0;
+    }
+    return MQ_OK;
+}
+
+/* ---- by priority ---- */
+
+/* Counts what is due, and finds when the next one is; an index has the rows of each priority. */
+static enum mq_status count_due(struct mq_queue *queue, int64_t now_s, int64_t most,
+                                struct mq_stats *out, struct mq_error *err)
+{
+    for (int64_t priority = ABOVE_ALL;;) {
+        int64_t below = priority, next = 0, due = 0;
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_CLAIM_PRIORITY, MQ_ARGS(mq_int(below)), &priority, err));
+        if (priority == below) {
+            return MQ_OK;
+        }
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_CLAIM_NEXT, MQ_ARGS(mq_int(priority)), &next, err));
+        if (next && (!out->next_due_s || next < out->next_due_s)) {
+            out->next_due_s = next;
+        }
+        struct mq_args args =
+            MQ_ARGS(mq_int(priority), mq_int(now_s), mq_int(most - out->due), mq_int(INT64_MAX));
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_DUE_BEFORE, args, &due, err));
+        out->due += due;
+    }
+}
+
+static enum mq_status count(struct mq_queue *queue, int64_t now_s, int64_t exact_up_to,
+                            struct mq_stats *out, struct mq_error *err)
+{
+    /* The first is what waits: pending and failed. */
+    int64_t *columns[] = {&out->counts[MQ_PENDING], &out->counts[MQ_SENDING],
+                          &out->counts[MQ_FAILED],  &out->counts[MQ_PARKED],
+                          &out->counts[MQ_HELD],    &out->oldest_waiting_s};
+    int64_t most = exact_up_to < INT64_MAX ? exact_up_to + 1 : exact_up_to;
+    enum mq_status status;
+    if (mq_sql_row(queue, MQ_SQL_STATS, MQ_ARGS(mq_int(most)), &status, err)) {
         for (int i = 0; i < (int)(sizeof(columns) / sizeof(columns[0])); i++) {
             *columns[i] = mq_sql_column_int(queue, i);
         }
         mq_sql_finish(queue);
     }
-    /* The index of waiting jobs does not distinguish pending from failed. */
-    out->counts[MQ_PENDING] = waiting - out->counts[MQ_FAILED];
-    return status;
+    MQ_TRY(status);
+    MQ_TRY(count_due(queue, now_s, most, out, err));
+    return estimate_counts(queue, now_s, exact_up_to, out, err);
 }
+
+/* ---- all ---- */
 
 static enum mq_status read_last_run(struct mq_queue *queue, struct mq_stats *out,
                                     struct mq_error *err)
@@ -89,22 +217,24 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
     return MQ_OK;
 }
 
-static enum mq_status read_all(struct mq_queue *queue, struct mq_stats *out, struct mq_error *err)
+static enum mq_status read_all(struct mq_queue *queue, int64_t exact_up_to, struct mq_stats *out,
+                               struct mq_error *err)
 {
     int64_t now_s = 0;
     MQ_TRY(mq_schema_check(queue, err));
     MQ_TRY(mq_queue_now(queue, &now_s, err));
-    MQ_TRY(count(queue, now_s, out, err));
+    MQ_TRY(count(queue, now_s, exact_up_to, out, err));
     MQ_TRY(read_last_run(queue, out, err));
     MQ_TRY(read_settings(queue, now_s, out, err));
     out->empty_in_s = empty_in(out);
     return MQ_OK;
 }
 
-enum mq_status mq_queue_stats(struct mq_queue *queue, struct mq_stats *out, struct mq_error *err)
+enum mq_status mq_queue_stats(struct mq_queue *queue, int64_t exact_up_to, struct mq_stats *out,
+                              struct mq_error *err)
 {
     *out = (struct mq_stats){0};
-    enum mq_status status = read_all(queue, out, err);
+    enum mq_status status = read_all(queue, exact_up_to, out, err);
     if (status != MQ_OK) {
         mq_stats_clear(out);
     }
@@ -117,6 +247,110 @@ void mq_stats_clear(struct mq_stats *stats)
     free(stats->paused_relay);
     free(stats->redirect_to);
     stats->paused = stats->paused_relay = stats->redirect_to = NULL;
+}
+
+/* ---- when a job will go ---- */
+
+/* Counts the jobs that a claim takes before this one: up to AHEAD_MAX. */
+static enum mq_status count_ahead(struct mq_queue *queue, const struct mq_job *job, int64_t until_s,
+                                  int64_t *ahead, struct mq_error *err)
+{
+    int64_t priority = ABOVE_ALL;
+    *ahead = 0;
+    while (*ahead < AHEAD_MAX) {
+        int64_t below = priority, before = 0;
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_CLAIM_PRIORITY, MQ_ARGS(mq_int(below)), &priority, err));
+        if (priority == below || priority < job->priority) {
+            return MQ_OK;
+        }
+        bool same = priority == job->priority;
+        int64_t to_s = same && job->next_attempt_at < until_s ? job->next_attempt_at : until_s;
+        struct mq_args args = MQ_ARGS(mq_int(priority), mq_int(to_s), mq_int(AHEAD_MAX - *ahead),
+                                      mq_int(same ? job->id : INT64_MAX));
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_DUE_BEFORE, args, &before, err));
+        *ahead += before;
+    }
+    return MQ_OK;
+}
+
+/* The time at which the bucket has had tokens for so many recipients. */
+static int64_t tokens_s(const struct mq_bucket *bucket, int64_t now_s, int64_t recipients)
+{
+    int64_t missing = recipients * MQ_BUCKET_UNITS - bucket->units;
+    return missing > 0 ? now_s + (missing + bucket->limit - 1) / bucket->limit : now_s;
+}
+
+static bool is_waiting(const struct mq_job *job)
+{
+    return job->state == MQ_PENDING || job->state == MQ_FAILED;
+}
+
+static enum mq_status expect_one(struct mq_queue *queue, const struct mq_settings *settings,
+                                 int64_t now_s, struct mq_job *job, struct mq_error *err)
+{
+    int64_t ahead = 0;
+    if (!settings->enabled) {
+        return MQ_OK;
+    }
+    int64_t from_s = job->next_attempt_at > now_s ? job->next_attempt_at : now_s;
+    if (settings->bucket.limit > 0) {
+        MQ_TRY(count_ahead(queue, job, from_s, &ahead, err));
+        if (ahead >= AHEAD_MAX) {
+            return MQ_OK;
+        }
+        int64_t recipients = job->recipients.count ? (int64_t)job->recipients.count : 1;
+        int64_t paid_s = tokens_s(&settings->bucket, now_s, ahead + recipients);
+        from_s = paid_s > from_s ? paid_s : from_s;
+    }
+    job->expected_at = from_s;
+    return MQ_OK;
+}
+
+/* No claim is made before then. */
+static int64_t pause_end_s(const struct mq_settings *settings)
+{
+    char *relay;
+    int64_t until_s = mq_pause_latest(settings->pauses, &relay).until_s;
+    free(relay);
+    return until_s;
+}
+
+/* Whether `job` is claimed after `last`, before which there are too many mails already. */
+static bool is_behind(const struct mq_job *job, const struct mq_job *last, int64_t now_s)
+{
+    bool later = job->next_attempt_at >= last->next_attempt_at;
+    return job->priority == last->priority
+               ? later && job->id > last->id
+               : job->priority < last->priority && (later || last->next_attempt_at <= now_s);
+}
+
+enum mq_status mq_queue_expect(struct mq_queue *queue, struct mq_job *jobs, size_t count,
+                               struct mq_error *err)
+{
+    struct mq_settings settings = {0};
+    int64_t now_s = 0;
+    MQ_TRY(mq_queue_now(queue, &now_s, err));
+    enum mq_status status = mq_settings_load(queue, now_s, &settings, err);
+    if (status == MQ_CONFIG) {
+        return MQ_OK; /* nothing is sent until that is corrected */
+    }
+    if (status == MQ_OK && settings.bucket.limit > 0) {
+        mq_bucket_refill(&settings.bucket, now_s);
+    }
+    int64_t paused_s = pause_end_s(&settings);
+    const struct mq_job *last = NULL;
+    for (size_t i = 0; i < count && status == MQ_OK; i++) {
+        struct mq_job *job = &jobs[i];
+        if (is_waiting(job) && !(last && is_behind(job, last, now_s))) {
+            status = expect_one(queue, &settings, now_s, job, err);
+            last = job->expected_at || (last && last->priority > job->priority) ? last : job;
+        }
+        if (job->expected_at && paused_s > job->expected_at) {
+            job->expected_at = paused_s;
+        }
+    }
+    mq_settings_clear(&settings);
+    return status;
 }
 
 /* ---- queries of PHP code ---- */

@@ -67,10 +67,11 @@ final class MailQueue implements MailQueue\Enqueuer
   public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864, bool $verbose = false): MailQueue\Report
   public runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null): bool
   public static checkTransport(string $transport, int $lease = 900): string
-  public stats(): MailQueue\Stats
+  public stats(?int $exactUpTo = null): MailQueue\Stats
   public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null): array
   public strays(): array
   public job(int $id): ?MailQueue\Job
+  public expectedAt(int $id): ?int
   public retryFailed(?array $ids = null, bool $resetAttempts = true): int
   public hold(array $ids): int
   public delete(array $ids): int
@@ -99,6 +100,7 @@ final class MailQueue\Internal
   public static connect(string $database): PDO
   public static columns(MailQueue $queue): array
   public static select(MailQueue $queue, string $sql, array $parameters = []): array
+  public static eraseHistory(MailQueue $queue, array $ids): void
   public static limits(): array
   public static afterResponse(MailQueue $queue, int $seconds, int $mails, ?callable $compose, bool $isLast): void
   public static hasAcl(string $path): bool
@@ -119,6 +121,7 @@ final class MailQueue\Job
   readonly ?string $lastError
   readonly ?string $parkedFor
   readonly int $createdAt
+  readonly ?int $expectedAt
   readonly string $messageId
   readonly ?string $subject
   readonly ?string $envelopeFrom
@@ -159,6 +162,7 @@ final class MailQueue\Stats
   readonly int $parked
   readonly int $held
   readonly int $due
+  readonly array $estimated
   readonly ?int $oldestWaitingSince
   readonly ?int $nextDueAt
   readonly bool $enabled

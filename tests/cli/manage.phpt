@@ -113,6 +113,7 @@ lastAttemptAt   -
 lastError       %S
 parkedFor       hold
 createdAt       TIME
+expectedAt      -
 messageId       <ID@example.org>
 subject         Hello
 envelopeFrom    club@example.org

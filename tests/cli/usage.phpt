@@ -69,7 +69,7 @@ show(cli(['show', '1', '2', '--database', '/tmp/x.sqlite']));
 show(cli(["se\x1b[31mnd"]));
 show(cli(['list', '--limit', '10001', '--database', '/tmp/x.sqlite']));
 echo "-- did you mean\n";
-foreach ([['stats'], ['lsit'], ['dokter'], ['x'], ['work', '--queit'], ['config', '--set', 'x', '1'], ['list', '--stauts=parked'], ['list', '-json'], ['status', '--databse=/tmp/x'], ['--tabel', 'x', 'list'],
+foreach ([['statsu'], ['lsit'], ['dokter'], ['x'], ['work', '--queit'], ['config', '--set', 'x', '1'], ['list', '--stauts=parked'], ['list', '-json'], ['status', '--databse=/tmp/x'], ['--tabel', 'x', 'list'],
     ['show', '-1', '--database', '/tmp/x.sqlite'], ['-1']] as $words) {
     show(cli($words));
 }
@@ -88,7 +88,7 @@ show(cli(['work', '--database', temp_home() . '/a.sqlite']), temp_home());
 show(cli(['work'], ['MAILQUEUE_DATABASE' => temp_home() . '/a.sqlite', 'MAILQUEUE_TRANSPORT' => 'null://null', 'DISPATCH_BATCH' => 'many']));
 ?>
 --EXPECT--
-exit 0: work status health list show log retry hold delete config sendmail mailq migrate adopt migrate-store doctor
+exit 0: work status health stats metrics list show log retry hold delete forget config sendmail mailq migrate adopt migrate-store doctor
 exit 0
 mailqueue 0.1.0
 exit 0
@@ -121,7 +121,7 @@ exit 64
 mailqueue: --limit must be a whole number, 1 to 10000, not "10001".
 -- did you mean
 exit 64
-mailqueue: There is no command "stats". Did you mean status? mailqueue --help lists them.
+mailqueue: There is no command "statsu". Did you mean stats? mailqueue --help lists them.
 exit 64
 mailqueue: There is no command "lsit". Did you mean list? mailqueue --help lists them.
 exit 64

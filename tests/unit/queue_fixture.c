@@ -249,7 +249,7 @@ const char *fx_events(struct fixture *fx)
 struct mq_stats fx_stats(struct fixture *fx)
 {
     struct mq_stats stats;
-    if (mq_queue_stats(fx->queue, &stats, &fx->err) != MQ_OK) {
+    if (mq_queue_stats(fx->queue, INT64_MAX, &stats, &fx->err) != MQ_OK) {
         fail_msg("stats: %s", fx->err.text);
     }
     mq_stats_clear(&stats);

@@ -1,17 +1,20 @@
 # Completion of mailqueue for fish. tools/share writes this file.
-set -l commands work status health list show log retry hold delete config sendmail mailq migrate adopt migrate-store doctor
+set -l commands work status health stats metrics list show log retry hold delete forget config sendmail mailq migrate adopt migrate-store doctor
 complete -c mailqueue -f
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a work -d 'Send what is due'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show how many mails have each status'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a health -d 'Print one line for a monitoring program'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a stats -d 'Show what happened to mail by hour'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a metrics -d 'Print the queue\'s figures in Prometheus\' text format'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a list -d 'List mails in the order of their ids'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a show -d 'Show one mail'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a log -d 'Show what the workers logged about mail'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a retry -d 'Bring failed mail back'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a hold -d 'Park waiting mail'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a delete -d 'Delete mail that is not being sent'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a forget -d 'Erase what the queue knows of an address'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a config -d 'Show the settings in the database'
-complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailLastRun mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
+complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailHistoryDays mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailLastRun mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a sendmail -d 'Queue the message on standard input'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a mailq -d 'List the queue in the form of mailq'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a migrate -d 'Create the database where it is missing'
@@ -47,6 +50,8 @@ complete -c mailqueue -n '__fish_seen_subcommand_from work' -l quiet -d 'for cro
 complete -c mailqueue -n '__fish_seen_subcommand_from health' -l max-age -d 'how long mail may be due' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from health' -l max-silence -d 'how long no worker may have run while mail is due' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from health' -l max-parked -d 'how many mails may be parked' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from stats' -l by -d 'what a line is about' -r -f -a 'hour day type relay'
+complete -c mailqueue -n '__fish_seen_subcommand_from stats' -l since -d 'how far to look back' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l status -d 'only mail that is pending' -r -f -a 'pending sending failed parked held'
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l type -d 'only mail of this type' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l reference -d 'only mail with this reference' -r -f
@@ -88,6 +93,9 @@ complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l error -d 'only 
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l subject -d 'only mail whose subject has this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l older -d 'only mail that was enqueued before 90m' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l yes -d 'change what the filter finds without asking'
+complete -c mailqueue -n '__fish_seen_subcommand_from forget' -l dry-run -d 'say what would be erased'
+complete -c mailqueue -n '__fish_seen_subcommand_from forget' -l yes -d 'erase without asking'
+complete -c mailqueue -n '__fish_seen_subcommand_from forget' -l timeout -d 'how long to wait for a mail that is being sent' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from config' -l unset -d 'remove KEY'
 complete -c mailqueue -n '__fish_seen_subcommand_from sendmail' -l timeout -d 'for -bs' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l dry-run -d 'say what would be done'

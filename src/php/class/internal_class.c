@@ -199,13 +199,28 @@ static struct mq_value *parameters_of(const HashTable *given)
     return values;
 }
 
+static void run_select(zval *object, const char *sql, const HashTable *given, zval *return_value)
+{
+    struct mq_error err;
+    struct mq_value *values = parameters_of(given);
+    struct mq_queue *queue = values ? mq_php_queue_use(object) : NULL;
+    if (queue) {
+        const struct mq_query query = {-1, sql, values, (int)zend_hash_num_elements(given)};
+        const struct mq_reader reader = {add_row, return_value};
+        array_init(return_value);
+        mq_php_queue_ok(object, mq_queue_select(queue, &query, &reader, &err), &err);
+    }
+    if (values) {
+        efree(values);
+    }
+}
+
 ZEND_METHOD(MailQueue_Internal, select)
 {
     zval *object;
     char *sql;
     size_t length;
-    HashTable *given = NULL;
-    struct mq_error err;
+    HashTable *given = (HashTable *)&zend_empty_array;
 
     ZEND_PARSE_PARAMETERS_START(2, 3)
         Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_queue)
@@ -214,18 +229,41 @@ ZEND_METHOD(MailQueue_Internal, select)
         Z_PARAM_ARRAY_HT(given)
     ZEND_PARSE_PARAMETERS_END();
 
-    struct mq_value *values = parameters_of(given ? given : &zend_empty_array);
-    struct mq_queue *queue = values ? mq_php_queue_use(object) : NULL;
+    run_select(object, sql, given, return_value);
+}
+
+/* Fills `ids` with the list's numbers, or 0 for what is not one. */
+static void read_rows(const HashTable *list, int64_t *ids)
+{
+    zval *one;
+    ZEND_HASH_FOREACH_VAL ((HashTable *)list, one) {
+        ZVAL_DEREF(one);
+        *ids++ = Z_TYPE_P(one) == IS_LONG ? Z_LVAL_P(one) : 0;
+    }
+    ZEND_HASH_FOREACH_END();
+}
+
+ZEND_METHOD(MailQueue_Internal, eraseHistory)
+{
+    zval *object;
+    HashTable *list;
+    struct mq_error err;
+    (void)return_value;
+
+    ZEND_PARSE_PARAMETERS_START(2, 2)
+        Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_queue)
+        Z_PARAM_ARRAY_HT(list)
+    ZEND_PARSE_PARAMETERS_END();
+
+    struct mq_ids ids = {NULL, zend_hash_num_elements(list)};
+    int64_t *items = safe_emalloc(ids.count + 1, sizeof *items, 0);
+    struct mq_queue *queue = mq_php_queue_use(object);
+    read_rows(list, items);
+    ids.items = items;
     if (queue) {
-        int count = given ? (int)zend_hash_num_elements(given) : 0;
-        const struct mq_query query = {-1, sql, values, count};
-        array_init(return_value);
-        const struct mq_reader reader = {add_row, return_value};
-        mq_php_queue_ok(object, mq_queue_select(queue, &query, &reader, &err), &err);
+        mq_php_queue_ok(object, mq_queue_erase_history(queue, &ids, &err), &err);
     }
-    if (values) {
-        efree(values);
-    }
+    efree(items);
 }
 
 /* If a file has an ACL, stat() shows its mask instead of the group's rights. PHP cannot read it. */

@@ -216,17 +216,15 @@ ZEND_METHOD(MailQueue, recoverStuckSending)
 ZEND_METHOD(MailQueue, takeTokens)
 {
     zend_long wanted;
-    int64_t taken = 0;
+    int64_t n = 0;
     struct mq_error err;
 
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_LONG(wanted)
-    ZEND_PARSE_PARAMETERS_END();
-
-    bool fits = mq_php_check_range(1, wanted, 0, TAKE_TOKENS_MAX, "");
-    struct mq_queue *queue = fits ? mq_php_queue_use(ZEND_THIS) : NULL;
-    if (queue &&
-        mq_php_queue_ok(ZEND_THIS, mq_queue_take_tokens(queue, wanted, &taken, &err), &err)) {
-        RETVAL_LONG((zend_long)taken);
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "l", &wanted) == FAILURE ||
+        !mq_php_check_range(1, wanted, 0, TAKE_TOKENS_MAX, "")) {
+        RETURN_THROWS();
+    }
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue && mq_php_queue_ok(ZEND_THIS, mq_queue_take_tokens(queue, wanted, &n, &err), &err)) {
+        RETVAL_LONG((zend_long)n);
     }
 }

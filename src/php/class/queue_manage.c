@@ -14,20 +14,32 @@
 #include "queue/manage.h"
 
 #define JOBS_LIMIT_MAX 10000
+#define EXACT_MAX      1000000000
 
-ZEND_METHOD(MailQueue, stats)
+static void show_stats(zval *object, int64_t exact_up_to, zval *return_value)
 {
     struct mq_stats stats;
     struct mq_error err;
-
-    ZEND_PARSE_PARAMETERS_NONE();
-
-    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
-    if (queue == NULL || !mq_php_queue_ok(ZEND_THIS, mq_queue_stats(queue, &stats, &err), &err)) {
-        RETURN_THROWS();
+    struct mq_queue *queue = mq_php_queue_use(object);
+    if (queue && mq_php_queue_ok(object, mq_queue_stats(queue, exact_up_to, &stats, &err), &err)) {
+        mq_php_stats_new(return_value, &stats);
+        mq_stats_clear(&stats);
     }
-    mq_php_stats_new(return_value, &stats);
-    mq_stats_clear(&stats);
+}
+
+ZEND_METHOD(MailQueue, stats)
+{
+    zend_long exact = 0;
+    bool all = true;
+
+    ZEND_PARSE_PARAMETERS_START(0, 1)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_LONG_OR_NULL(exact, all)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (all || mq_php_check_range(1, exact, 1, EXACT_MAX, " or null")) {
+        show_stats(ZEND_THIS, all ? INT64_MAX : exact, return_value);
+    }
 }
 
 /* The state of a Status; -1 (any state) for NULL. */
@@ -148,6 +160,35 @@ ZEND_METHOD(MailQueue, job)
         mq_php_job_show(return_value, job, MQ_PHP_JOB_ROW);
     }
     zval_ptr_dtor(&holder);
+}
+
+/* Reads a list of one, which does not have the message. */
+static void show_expected(zval *object, int64_t id, zval *return_value)
+{
+    struct mq_error err;
+    zval holder;
+    const struct mq_job_filter one = {.state = -1, .limit = 1, .after = id - 1};
+    struct mq_queue *queue = mq_php_queue_use(object);
+    if (queue == NULL) {
+        return;
+    }
+    struct mq_job_list *list = mq_php_holder_new(&holder, sizeof *list, clear_list);
+    if (mq_php_queue_ok(object, mq_queue_jobs(queue, &one, list, &err), &err) && list->count &&
+        list->jobs[0].id == id) {
+        mq_php_set_int(return_value, list->jobs[0].expected_at != 0, list->jobs[0].expected_at);
+    }
+    zval_ptr_dtor(&holder);
+}
+
+ZEND_METHOD(MailQueue, expectedAt)
+{
+    zend_long id;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_LONG(id)
+    ZEND_PARSE_PARAMETERS_END();
+
+    show_expected(ZEND_THIS, id, return_value);
 }
 
 /* Copies a list<int> to ids in request memory; NULL with an exception. */

@@ -10,6 +10,20 @@
 
 #define DELAY_MAX_S (366 * 86400)
 
+/* The names of the counts that are estimated. */
+static void list_estimated(zval *out, const struct mq_stats *stats)
+{
+    array_init(out);
+    for (int i = 0; i < MQ_STATE_COUNT; i++) {
+        if (stats->estimated[i]) {
+            add_next_index_string(out, mq_state_name((enum mq_state)i));
+        }
+    }
+    if (stats->due_estimated) {
+        add_next_index_string(out, "due");
+    }
+}
+
 void mq_php_stats_new(zval *out, const struct mq_stats *stats)
 {
     object_init_ex(out, mq_ce_stats);
@@ -20,6 +34,7 @@ void mq_php_stats_new(zval *out, const struct mq_stats *stats)
     ZVAL_LONG(next++, stats->counts[MQ_PARKED]);
     ZVAL_LONG(next++, stats->counts[MQ_HELD]);
     ZVAL_LONG(next++, stats->due);
+    list_estimated(next++, stats);
     mq_php_set_int(next++, stats->oldest_waiting_s != 0, stats->oldest_waiting_s);
     mq_php_set_int(next++, stats->next_due_s != 0, stats->next_due_s);
     ZVAL_BOOL(next++, stats->enabled);

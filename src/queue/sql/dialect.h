@@ -23,6 +23,14 @@ struct mq_db;
  * is used (SQLite), ?2 the body, if the statement stores it as well. */
 #define MQ_INSERT_JOB "INSERT INTO {t}({f}) VALUES {g}"
 
+/* Counts of up to ?1 jobs each: waiting, sending, failed, parked, held; and when the oldest of
+ * those that wait was stored. The order makes the planner use the index. */
+#define MQ_COUNT_OF(rows) \
+    "(SELECT count(*) FROM (SELECT 1 AS one FROM {t} WHERE " rows " LIMIT ?1) AS counted), "
+#define MQ_STATS_OF(sending, failed, held, oldest)                                              \
+    "SELECT " MQ_COUNT_OF(MQ_CLAIMABLE_SQL " ORDER BY priority") MQ_COUNT_OF(sending)           \
+        MQ_COUNT_OF(failed " ORDER BY status, id") MQ_COUNT_OF("status = 'parked' ORDER BY id") \
+            MQ_COUNT_OF(held " ORDER BY status, id") "(" oldest ")"
 /* The columns of the counters and of the history. docs/schema.sql says what they mean. */
 #define MQ_COUNT_COLUMNS                                                                     \
     "hour {n} NOT NULL, mail_type {v} NOT NULL, event {h} NOT NULL, part INTEGER NOT NULL, " \

@@ -25,8 +25,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_CONFIG_TABLE] = "CREATE TABLE IF NOT EXISTS {c} "
                             "(`key` VARCHAR(190) NOT NULL PRIMARY KEY, value LONGTEXT){a}",
     /* One statement makes a table with its indexes, and can be run again. MySQL has no partial
-     * indexes. So the column `claimable` leads the index that claims read: it is 0 in rows that a
-     * claim may take, or NULL. Only rows in sending have a locked_until. */
+     * indexes. So the column `claimable` leads the index that claims read: it is 0 in rows that
+     * a claim may take, or NULL. Only rows in sending have a locked_until. */
     [MQ_SQL_TABLES] =
         "CREATE TABLE IF NOT EXISTS {t} ({*}, "
         "claimable TINYINT AS (CASE WHEN " MQ_CLAIMABLE_STATES " THEN 0 END) STORED, "
@@ -40,8 +40,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "CREATE TABLE IF NOT EXISTS {C} (" MQ_COUNT_COLUMNS "){e};"
         "CREATE TABLE IF NOT EXISTS {H} (" MQ_LOG_COLUMNS ", KEY {q}{E}_id{q} (job_id), "
         "KEY {q}{E}_at{q} (at)){e};",
-    /* Runs after an UPDATE that counted no row. MySQL does not count a row whose value stays the
-     * same, so the key can exist. NOT EXISTS, because the table may have no unique key. */
+    /* Runs after an UPDATE that counted no row. MySQL does not count a row whose value stays
+     * the same, so the key can exist. NOT EXISTS, because the table may have no unique key. */
     [MQ_SQL_CONFIG_INSERT] =
         "INSERT INTO {c}(`key`, value) SELECT ?1, {N} FROM DUAL WHERE NOT EXISTS "
         "(SELECT 1 FROM {c} AS there WHERE there.`key` = ?1) "
@@ -59,8 +59,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_CLAIM_PRIORITY] =
         "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL " AND priority < ?1",
 
-    /* RENEW and ENVELOPE must change the row, because an unchanged one is not counted. A lease that
-     * is a second longer than its worker knows does no harm. */
+    /* RENEW and ENVELOPE must change the row, because an unchanged one is not counted. A lease
+     * that is a second longer than its worker knows does no harm. */
     [MQ_SQL_RENEW] = "UPDATE {t} SET locked_until = ?1 + (locked_until = ?1) "
                      "WHERE id = ?2 AND locked_by = ?3 AND attempts = ?4",
     [MQ_SQL_ENVELOPE] =
@@ -70,8 +70,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_SPENT_ADD] =
         "INSERT INTO {s}(at, n) VALUES (?1, ?2) ON DUPLICATE KEY UPDATE n = ABS(n) + ?2",
 
-    /* Compares by the column's collation, because its index can be used then. If the reference is
-     * not ASCII, also compares bytes: the connection's character set may have misread it. */
+    /* Compares by the column's collation, because its index can be used then. If the reference
+     * is not ASCII, also compares bytes: the connection's character set may have misread it. */
     [MQ_SQL_ORPHAN] = "SELECT EXISTS (SELECT 1 FROM {o} WHERE {o}.{k} = ?1) OR (" NOT_ASCII
                       " AND EXISTS (SELECT 1 FROM {o} WHERE CAST(CONVERT({o}.{k} USING utf8mb4) "
                       "AS BINARY) = CAST(?1 AS BINARY)))",
@@ -79,6 +79,14 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "SELECT " MQ_COLS " FROM (SELECT id AS walked FROM {t} WHERE id > ?1 "
         "ORDER BY id LIMIT ?2) AS walk STRAIGHT_JOIN {t} FORCE INDEX (PRIMARY) ON id = walked "
         "WHERE " MQ_CLAIMABLE_SQL " AND (" MQ_EXPIRED_BY "?3 OR {r} IS NOT NULL){w}",
+
+    /* A derived table with a LIMIT is read to its end; the index of states has the least ids.
+     */
+    [MQ_SQL_STATS] =
+        MQ_STATS_OF("status = 'sending'", "status = 'failed'", "status = 'held'",
+                    "SELECT created_at FROM {t} WHERE id = (SELECT min(id) FROM "
+                    "(SELECT min(id) AS id FROM {t} WHERE status = 'pending' "
+                    "UNION ALL SELECT min(id) FROM {t} WHERE status = 'failed') AS least)"),
 
     [MQ_SQL_LOG_PURGE] = "DELETE FROM {H} WHERE at < ?1 ORDER BY at LIMIT ?2",
 
@@ -95,8 +103,9 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* In MySQL, CREATE TABLE ends the transaction. So this lock belongs to the session. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT COALESCE(GET_LOCK(" LOCK_NAME ", 60), 0)",
     [MQ_SQL_UNLOCK_SCHEMA] = "SELECT RELEASE_LOCK(" LOCK_NAME ")",
-    /* FOR UPDATE locks a row that it finds by key even if the value does not match. So a subquery
-     * checks the value first, without a lock (if the transaction is ours, at READ COMMITTED). */
+    /* FOR UPDATE locks a row that it finds by key even if the value does not match. So a
+     * subquery checks the value first, without a lock (if the transaction is ours, at READ
+     * COMMITTED). */
     [MQ_SQL_LOCK_BUCKET] =
         "SELECT 1 FROM {c} WHERE `key` = (SELECT `key` FROM {c} AS set_to WHERE "
         "set_to.`key` = ?1 AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) "

@@ -61,6 +61,7 @@ enum mq_sql {
     MQ_SQL_LOG_ADD, /* likewise */
     MQ_SQL_LOG_OLD,
     MQ_SQL_LOG_PURGE, /* deletes up to ?2 rows from before ?1 */
+    MQ_SQL_LOG_ERASE,
     MQ_SQL_RETRY,
     MQ_SQL_RETRYABLE,
     MQ_SQL_EXPIRED,
@@ -74,6 +75,9 @@ enum mq_sql {
     MQ_SQL_JOBS_PARKED,
     MQ_SQL_JOBS_HELD,
     MQ_SQL_STATS, /* one row: see stats.c */
+    MQ_SQL_ID_RANGE,
+    MQ_SQL_DUE_BEFORE, /* jobs of priority ?1 due by ?2, of that second only ids below ?4; up to ?3
+                        */
     MQ_SQL_COLUMNS_OF,
     /* from here on: NULL in some dialects, see mq_sql_has() */
     MQ_SQL_STORE, /* stores a job and, if ?2 is not NULL, its body; returns the id */

@@ -127,7 +127,7 @@ static bool manage(struct pass *p)
     int64_t n = 0;
     struct mq_sweep sweep = {0};
     if (!good(p, mq_queue_retry(fx->queue, NULL, true, &n, &fx->err)) ||
-        !good(p, mq_queue_stats(fx->queue, &stats, &fx->err))) {
+        !good(p, mq_queue_stats(fx->queue, INT64_MAX, &stats, &fx->err))) {
         return false;
     }
     mq_stats_clear(&stats);

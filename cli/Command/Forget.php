@@ -1,0 +1,190 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Command;
+
+use MailQueue;
+use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Report\Timeline;
+use MailQueue\Cli\Stop;
+use MailQueue\Cli\Terminal;
+use MailQueue\Internal;
+use MailQueue\Job;
+use MailQueue\Status;
+
+/** forget: exports and erases what the queue knows of an address. */
+final class Forget extends Command
+{
+    private const AT_ONCE = 1000;
+    private const LOOK_US = 200_000;
+
+    private string $address = '';
+
+    public function run(): int
+    {
+        $this->address = $this->args->words[0] ?? '';
+        if (!str_contains(substr($this->address, 1), '@')) {
+            throw Stop::usage('forget takes an address, such as name@example.org.');
+        }
+        $wait = $this->args->int('timeout', 60, 0, 86400);
+        $queue = $this->settings->queue();
+        $dry = $this->args->has('dry-run');
+        $jobs = $this->jobs($queue);
+        $dry || $this->confirm(count($jobs));
+        $export = array_map($this->exported(...), array_values($jobs));
+        $history = $this->history($queue, $jobs);
+        $kept = $dry ? $this->kept($jobs) : $this->erase($queue, $history, $wait);
+        $report = ['address' => $this->address, 'dryRun' => $dry, 'jobs' => $export,
+            'history' => array_values($history), 'kept' => $kept];
+        $this->result($report, fn () => $this->tell($report));
+        return $kept === [] || $dry ? ExitCode::OK : ExitCode::FINDINGS;
+    }
+
+    /** @return array<int, Job> the mails from or to the address, by id */
+    private function jobs(MailQueue $queue): array
+    {
+        $found = [];
+        foreach (['{t}.recipients', '{t}.refused', '{t}.envelope_from'] as $column) {
+            $rows = Internal::select($queue, "SELECT id FROM {t} WHERE {F}(lower(CAST($column AS "
+                . '{A})), lower(CAST(?1 AS {A}))) > 0 ORDER BY id', [$this->address]);
+            foreach ($rows as [$id]) {
+                $job = $queue->job((int) $id);
+                if ($job !== null && $this->isIn($job)) {
+                    $found[$job->id] = $job;
+                }
+            }
+        }
+        ksort($found);
+        return $found;
+    }
+
+    private function isIn(Job $job): bool
+    {
+        return $this->isIt($job->envelopeFrom ?? '')
+            || array_filter($this->addresses($job), $this->isIt(...)) !== [];
+    }
+
+    /** @return list<string> recipients that are left, and those that were refused */
+    private function addresses(Job $job): array
+    {
+        return [...$job->recipients ?? [], ...array_map(strval(...), array_keys($job->refused))];
+    }
+
+    private function isIt(string $address): bool
+    {
+        return strcasecmp($address, $this->address) === 0;
+    }
+
+    /** Whether the mail is for others, too: then it is not deleted. */
+    private function isForOthers(Job $job): bool
+    {
+        return array_filter(
+            $this->addresses($job),
+            fn (string $address): bool => !$this->isIt($address)
+        ) !== [];
+    }
+
+    /** @return array<string, mixed> */
+    private function exported(Job $job): array
+    {
+        return ['status' => $job->status->value] + get_object_vars($job);
+    }
+
+    /**
+     * @param array<int, Job> $jobs
+     * @return array<int, array<string, int|string|null>> rows of the history by their ids
+     */
+    private function history(MailQueue $queue, array $jobs): array
+    {
+        $rows = array_column(Timeline::with($queue, $this->address), null, 'id');
+        foreach ($jobs as $job) {
+            $rows += $this->isForOthers($job) ? []
+                : array_column(Timeline::of($queue, $job->id), null, 'id');
+        }
+        ksort($rows);
+        return $rows;
+    }
+
+    private function confirm(int $count): void
+    {
+        if ($this->args->has('yes')) {
+            return;
+        }
+        $asked = "Erase $this->address, with " . ($count === 1 ? '1 mail' : "$count mails");
+        if ($this->args->has('json') || !stream_isatty(STDIN) || !stream_isatty(STDOUT)) {
+            throw Stop::usage("$asked? Add --yes, or look first with --dry-run.");
+        }
+        echo Terminal::safe($asked), '? [y/N] ';
+        if (!preg_match('/\A\s*y(es)?\s*\z/i', (string) fgets(STDIN))) {
+            throw new Stop('Nothing was changed.', ExitCode::FINDINGS);
+        }
+    }
+
+    /**
+     * Deletes the mails and the rows of the history, to which it adds those of mails that are sent
+     * meanwhile.
+     *
+     * @param array<int, array<string, int|string|null>> $history
+     * @return array<int, string> what stays, and why, by the id of the mail
+     */
+    private function erase(MailQueue $queue, array &$history, int $wait): array
+    {
+        $seen = [];
+        for ($end = hrtime(true) + $wait * 1_000_000_000;;) {
+            $mine = array_filter(
+                $this->jobs($queue),
+                fn (Job $job): bool => !$this->isForOthers($job)
+            );
+            $seen += $mine; // one that is being sent can leave the queue, with rows in the history
+            $queue->delete(array_keys($mine));
+            $sending = array_filter($mine, fn (Job $job) => $job->status === Status::Sending);
+            if ($sending === [] || hrtime(true) >= $end) {
+                break;
+            }
+            usleep(self::LOOK_US);
+        }
+        $history += $this->history($queue, $seen);
+        foreach (array_chunk(array_keys($history), self::AT_ONCE) as $ids) {
+            Internal::eraseHistory($queue, $ids);
+        }
+        return $this->kept($this->jobs($queue));
+    }
+
+    /**
+     * @param array<int, Job> $jobs
+     * @return array<int, string>
+     */
+    private function kept(array $jobs): array
+    {
+        return array_filter(array_map(fn (Job $job): ?string => match (true) {
+            $this->isForOthers($job) => 'is for others too',
+            $job->status === Status::Sending => 'is being sent',
+            default => null,
+        }, $jobs));
+    }
+
+    /**
+     * @param array{dryRun: bool, jobs: list<mixed>, history: list<mixed>,
+     *     kept: array<int, string>} $report
+     */
+    private function tell(array $report): void
+    {
+        $mails = count($report['jobs']) - count($report['kept']);
+        printf(
+            "%s %d %s and %d %s of the history.\n",
+            $report['dryRun'] ? 'Would erase' : 'Erased',
+            max(0, $mails),
+            $mails === 1 ? 'mail' : 'mails',
+            count($report['history']),
+            count($report['history']) === 1 ? 'row' : 'rows'
+        );
+        foreach ($report['kept'] as $id => $why) {
+            echo Terminal::paint("Mail $id stays: it $why. ", Terminal::YELLOW),
+            $why === 'is being sent' ? "Repeat the command when it has left.\n"
+                : 'Let it be sent, or: ' . $this->settings->command("delete $id") . "\n";
+        }
+        echo Terminal::wrap("The worker's log names addresses, too, until logrotate deletes it. "
+            . 'Messages to others that mention the address are not searched.', 0), "\n";
+    }
+}

@@ -1,0 +1,60 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Report;
+
+use MailQueue;
+use MailQueue\Internal;
+
+/**
+ * What the history says of a mail.
+ *
+ * @phpstan-type Row array{id: int, at: int, event: string, phase: ?string, attempt: int,
+ *     recipients: int, uncertain: int, type: string, reference: ?string, subject: ?string,
+ *     relay: ?string, reply: ?string, ms: ?int, waited: ?int}
+ */
+final class Timeline
+{
+    private const COLUMNS = ['id' => 'id', 'at' => 'at', 'event' => 'event', 'phase' => 'phase',
+        'attempt' => 'attempt', 'recipients' => 'recipients', 'uncertain' => 'uncertain',
+        'type' => 'mail_type', 'reference' => 'reference', 'subject' => 'subject',
+        'relay' => 'relay', 'reply' => 'reply', 'ms' => 'ms', 'waited' => 'waited'];
+    private const NUMBERS = ['id', 'at', 'attempt', 'recipients', 'uncertain', 'ms', 'waited'];
+    private const MOST = 1000;
+
+    /** @return list<Row> the first 1,000, in their order */
+    public static function of(MailQueue $queue, int $id): array
+    {
+        return self::rows($queue, 'job_id = ?1', [$id]);
+    }
+
+    /** @return list<Row> the first 1,000 with the text in reply, subject or reference */
+    public static function with(MailQueue $queue, string $text): array
+    {
+        $holds = static fn (string $column): string
+            => "{F}(lower(CAST($column AS {A})), lower(CAST(?1 AS {A}))) > 0";
+        return self::rows($queue, "{$holds('reply')} OR {$holds('subject')} OR "
+            . $holds('reference'), [$text]);
+    }
+
+    /**
+     * @param list<int|string> $parameters
+     * @return list<Row>
+     */
+    private static function rows(MailQueue $queue, string $condition, array $parameters): array
+    {
+        $names = array_keys(self::COLUMNS);
+        $rows = [];
+        foreach (Internal::select($queue, 'SELECT ' . implode(', ', self::COLUMNS) . ' FROM {H} '
+            . "WHERE $condition ORDER BY id LIMIT " . self::MOST, $parameters) as $values) {
+            $row = array_combine($names, $values);
+            foreach (self::NUMBERS as $name) {
+                $row[$name] = $row[$name] === null ? null : (int) $row[$name];
+            }
+            /** @var Row $row */
+            $rows[] = $row;
+        }
+        return $rows;
+    }
+}
