@@ -74,6 +74,7 @@ final class Adoption
             'othersNamed' => $copy->othersNamed,
             'children' => $this->database->children($this->names->table),
             'columns' => array_map(static fn (Column $one): string => $one->name, $copy->own()),
+            'stay' => $copy->staying(),
             'dropped' => [...$this->dropped, ...$what]];
     }
 
@@ -198,8 +199,10 @@ final class Adoption
         [$source, $queue] = [$about['source'], $this->names->table];
         $about['created'] && $this->database->stage($copy->own(), $copy->last);
         $this->database->begin($source, ...($about['created'] ? [] : [$queue]));
-        $this->database->table($source) ?? throw new Stop("Table $source is gone: another process "
-            . 'has adopted it meanwhile. Nothing was changed.', ExitCode::TEMPFAIL);
+        $gone = $this->database->table($source) === null
+            || $this->database->table(Names::before($source)) !== null;
+        $gone && throw new Stop("Table $source is gone: another process has adopted it meanwhile. "
+            . 'Nothing was changed.', ExitCode::TEMPFAIL);
         if (!$about['created']) {
             $this->database->addColumns($queue, $copy->own());
             $this->database->continueAfter($queue, $copy->last);

@@ -228,6 +228,13 @@ final class Copy
         return array_values(array_filter($this->columns, $isOwn));
     }
 
+    /** @return list<string> the columns whose values stay in the old table */
+    public function staying(): array
+    {
+        $others = array_diff($this->all, Column::names($this->own()));
+        return $this->shape->leaves(array_values($others));
+    }
+
     /**
      * Copies the rows, within the transaction.
      *

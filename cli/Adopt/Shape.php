@@ -102,6 +102,18 @@ enum Shape: string
     }
 
     /**
+     * Lists the columns whose values stay in the old table.
+     *
+     * @param list<string> $columns all that are not the application's own, in lower case
+     * @return list<string>
+     */
+    public function leaves(array $columns): array
+    {
+        return $this === self::Jobs ? []
+            : array_values(array_diff($columns, ['id', ...$this->chosen($columns)]));
+    }
+
+    /**
      * Whether the column is the application's own, which is copied with the mail.
      *
      * @param list<string> $columns all, in lower case

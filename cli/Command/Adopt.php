@@ -73,7 +73,8 @@ final class Adopt extends Command
             . "deletes them.\n" : '';
         $sent = $report['counts']['sent'] ?? 0;
         echo $sent > 0 ? "$sent that were sent stay in the old table.\n" : '';
-        foreach (['columns' => 'Your own columns go with them', 'dropped' => 'Dropped, or left '
+        foreach (['columns' => 'Your own columns go with them', 'stay' => 'Columns whose values '
+            . 'only the old table keeps', 'dropped' => 'Dropped, or left '
             . 'with the old table'] as $key => $text) {
             $list = implode(', ', array_map($safe, $report[$key]));
             echo $list === '' ? '' : "$text: $list.\n";

@@ -41,6 +41,7 @@ foreach (['sqlite', 'pgsql', 'mysql'] as $name) {
         [8, 'f@example.net', 's', '', 'O:11:"Swift_Thing":0:{}', 'pending', null, 0, null, $at, 8],
         [9, 'g@example.net', 's', '', 'Hello you', 'pending', null, 0, null, $at, 8],
     ]);
+    $pdo->exec("ALTER TABLE email_queues ADD COLUMN message_id VARCHAR(80) DEFAULT 'theirs'"); // the message has its own
     echo said(adopt($backend->dsn, '--dry-run'));
     echo said(adopt($backend->dsn));
     $show($backend->queue(referenceColumn: 'registration_number'));
@@ -74,6 +75,7 @@ foreach (['sqlite', 'pgsql', 'mysql'] as $name) {
 exit 0: Would adopt 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
+Columns whose values only the old table keeps: subject, config, message_id.
 Each mail goes to the recipients in its row. The headers also name others in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
@@ -81,6 +83,7 @@ Nothing was changed.
 exit 0: Adopted 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
+Columns whose values only the old table keeps: subject, config, message_id.
 Each mail goes to the recipients in its row. The headers also name others in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
@@ -103,6 +106,7 @@ exit 0: Table email_queues is as it was.
 exit 0: Would adopt 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
+Columns whose values only the old table keeps: subject, config, message_id.
 Each mail goes to the recipients in its row. The headers also name others in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
@@ -110,6 +114,7 @@ Nothing was changed.
 exit 0: Adopted 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
+Columns whose values only the old table keeps: subject, config, message_id.
 Each mail goes to the recipients in its row. The headers also name others in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
@@ -131,6 +136,7 @@ exit 0: Table email_queues is as it was.
 exit 0: Would adopt 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
+Columns whose values only the old table keeps: subject, config, message_id.
 Each mail goes to the recipients in its row. The headers also name others in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
@@ -138,6 +144,7 @@ Nothing was changed.
 exit 0: Adopted 3 mails of email_queues: 1 pending, 1 sending, 1 parked.
 1 that were sent stay in the old table.
 Your own columns go with them: tenant.
+Columns whose values only the old table keeps: subject, config, message_id.
 Each mail goes to the recipients in its row. The headers also name others in row 3.
 Left: row 8: serialized PHP, which is not read: only its own program can send it
 Left: row 9: not a complete message, which begins with its headers
