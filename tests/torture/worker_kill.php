@@ -12,7 +12,7 @@
 // Seen to fail (tests/torture/mutants): a body under way taken for never sent (intent-body-safe) or
 // for sent (uncertain-is-sent), the record written after the body (intent-late), what was not begun
 // deleted (begun-dropped), recovery only by leases (no-recovery), tokens of the dead not given back
-// (tokens-of-dead).
+// (tokens-of-dead), counters that are committed apart from the history (history-apart).
 
 declare(strict_types=1);
 
@@ -234,6 +234,28 @@ function check_bodies(Row $row, string $path, string $name, array $bodies): void
     }
 }
 
+/**
+ * The hourly counters equal the history's rows, kills included; both were written with the rows that
+ * they tell of, so each uncertain attempt is in them once.
+ *
+ * @param array<int, int> $bodies
+ */
+function check_history(Row $row, string $path, string $name, array $bodies): void
+{
+    $sums = static fn(string $table): array => array_column(query($path, "SELECT hour || ' ' || mail_type || ' ' || event AS what,
+        mails || ' to ' || recipients AS number FROM $table WHERE event <> 'claimed' ORDER BY 1"), 'number', 'what');
+    $counted = $sums('mail_count');
+    $logged = $sums('(SELECT at - at % 3600 AS hour, mail_type, event, count(*) AS mails, sum(recipients) AS recipients FROM mail_log GROUP BY 1, 2, 3)');
+    foreach ($counted + $logged as $what => $_) {
+        [$one, $other] = [$counted[$what] ?? 'none', $logged[$what] ?? 'none'];
+        $row->check($one === $other, "$name: $what is counted as $one, the history has $other");
+    }
+    $row->count('counted', (int) value($path, "SELECT sum(mails) FROM mail_count WHERE event <> 'claimed'"));
+    $row->count('in-history', (int) value($path, 'SELECT count(*) FROM mail_log'));
+    $uncertain = (int) value($path, "SELECT count(*) FROM mail_log WHERE event = 'uncertain'");
+    $row->check($uncertain === array_sum($bodies), "$name: $uncertain uncertain attempts in the history, " . array_sum($bodies) . ' bodies were under way');
+}
+
 /** @return array<string, int> phase → mails under way at the kills */
 function kill_under(Row $row, Conditions $conditions, int $kills, int $mails): array
 {
@@ -244,6 +266,7 @@ function kill_under(Row $row, Conditions $conditions, int $kills, int $mails): a
     prepare($path, $conditions->journal, intdiv($mails, 5));
     apart(static function () use ($path, $limit): void {
         queue($path)->setConfig('mailMaxPerHour', $limit);
+        queue($path)->setConfig('mailHistoryDays', 1);
         queue($path)->setConfig('mailBurst', $limit ?: null);
     });
     $began = microtime(true);
@@ -258,6 +281,7 @@ function kill_under(Row $row, Conditions $conditions, int $kills, int $mails): a
     check_done($row, $path, $conditions->hold);
     check_log($row, $path, $verdict);
     check_bodies($row, $path, $conditions->name, $killer->bodies);
+    check_history($row, $path, $conditions->name, $killer->bodies);
     $row->check(glob("$path.run/*.intent") === [], "$conditions->name: records of intent are left over");
     if ($conditions->hold) {
         $row->check($verdict->duplicates === 0, "$verdict->duplicates duplicates, although what is uncertain is held");
