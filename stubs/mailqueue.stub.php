@@ -275,9 +275,11 @@ namespace {
          * @param string|null $error a part of the last error
          * @param string|null $subject a part of the subject
          * @param int|null $createdBefore only mail that was enqueued before this time
+         * @param bool $expected fill Job::$expectedAt: with an hourly limit, up to 10,000 mails are counted for
+         *        each mail of the list
          * @return list<MailQueue\Job>
          */
-        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null): array {}
+        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $expected = false): array {}
 
         /**
          * Rows that no worker touches, because their status is not known to this version, or is "sending"
@@ -533,7 +535,7 @@ namespace MailQueue {
         /**
          * When a waiting mail will go, at the present limit and in the present order, if each mail before it has
          * one recipient. null: it does not wait, sending is off, 10,000 mails or more go before it, or jobs()
-         * was asked for more than 100.
+         * was not asked for it.
          */
         public readonly ?int $expectedAt;
         /** With angle brackets; the same for every attempt. */

@@ -21,7 +21,7 @@ final class Jobs extends Command
         $limit = $this->args->int('limit', 50, 1, 10_000);
         $after = $this->args->int('after', 0, 0, PHP_INT_MAX);
         $jobs = $this->settings->queue()
-            ->jobs(...$filter->arguments, limit: $limit, after: $after);
+            ->jobs(...$filter->arguments, limit: $limit, after: $after, expected: $limit <= 100);
         return $this->result($jobs, static function () use ($jobs): void {
             $head = ['id', 'status', 'tries', 'next', 'recipients', 'type', 'reference',
                 'subject'];

@@ -13,8 +13,7 @@
 
 /* ---- lists ---- */
 
-#define FILTER_MAX   8
-#define EXPECTED_MAX 100 /* longer lists do not say when their mails will go */
+#define FILTER_MAX 8
 
 /* A list's statement with the filter's conditions in it. */
 struct list_query {
@@ -74,7 +73,7 @@ static enum mq_status list_jobs(struct mq_queue *queue, const struct mq_job_filt
     if (status == MQ_OK) {
         status = mq_jobs_take(queue, out, err);
     }
-    if (status == MQ_OK && filter->limit <= EXPECTED_MAX) {
+    if (status == MQ_OK && filter->expected) {
         status = mq_queue_expect(queue, out->jobs, out->count, err);
     }
     mq_buffer_clear(&list.sql);

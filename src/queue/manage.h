@@ -53,6 +53,7 @@ struct mq_job_filter {
     struct mq_str error;
     struct mq_str subject;
     int64_t created_before_s;
+    bool expected; /* sets expected_at of the jobs, which is not a condition */
 };
 /* Lists jobs by ascending id, without their bodies and without rows of an unknown status. */
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,

@@ -243,18 +243,9 @@ static void read_rows(const HashTable *list, int64_t *ids)
     ZEND_HASH_FOREACH_END();
 }
 
-ZEND_METHOD(MailQueue_Internal, eraseHistory)
+static void erase_rows(zval *object, const HashTable *list)
 {
-    zval *object;
-    HashTable *list;
     struct mq_error err;
-    (void)return_value;
-
-    ZEND_PARSE_PARAMETERS_START(2, 2)
-        Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_queue)
-        Z_PARAM_ARRAY_HT(list)
-    ZEND_PARSE_PARAMETERS_END();
-
     struct mq_ids ids = {NULL, zend_hash_num_elements(list)};
     int64_t *items = safe_emalloc(ids.count + 1, sizeof *items, 0);
     struct mq_queue *queue = mq_php_queue_use(object);
@@ -264,6 +255,20 @@ ZEND_METHOD(MailQueue_Internal, eraseHistory)
         mq_php_queue_ok(object, mq_queue_erase_history(queue, &ids, &err), &err);
     }
     efree(items);
+}
+
+ZEND_METHOD(MailQueue_Internal, eraseHistory)
+{
+    zval *object;
+    HashTable *list;
+    (void)return_value;
+
+    ZEND_PARSE_PARAMETERS_START(2, 2)
+        Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_queue)
+        Z_PARAM_ARRAY_HT(list)
+    ZEND_PARSE_PARAMETERS_END();
+
+    erase_rows(object, list);
 }
 
 /* If a file has an ACL, stat() shows its mask instead of the group's rights. PHP cannot read it. */

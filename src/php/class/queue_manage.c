@@ -85,11 +85,11 @@ static bool read_filter(zend_execute_data *execute_data, struct mq_job_filter *o
 {
     zval *status = NULL;
     zend_long limit = 50, after = 0, before = 0;
-    bool any_time = true;
+    bool any_time = true, expected = false;
     zend_string *type = NULL, *reference = NULL, *recipient = NULL, *error = NULL, *subject = NULL;
-    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!llS!S!S!S!S!l!", &status, mq_ce_status, &limit,
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!llS!S!S!S!S!l!b", &status, mq_ce_status, &limit,
                               &after, &type, &reference, &recipient, &error, &subject, &before,
-                              &any_time) == FAILURE) {
+                              &any_time, &expected) == FAILURE) {
         return false;
     }
     *out = (struct mq_job_filter){.state = state_of(status),
@@ -100,7 +100,8 @@ static bool read_filter(zend_execute_data *execute_data, struct mq_job_filter *o
                                   .recipient = text_of(recipient),
                                   .error = text_of(error),
                                   .subject = text_of(subject),
-                                  .created_before_s = before};
+                                  .created_before_s = before,
+                                  .expected = expected};
     if (after < 0) {
         zend_argument_value_error(3, "must be an id, or 0 to begin");
     } else if (!any_time && before < 1) {
@@ -167,7 +168,7 @@ static void show_expected(zval *object, int64_t id, zval *return_value)
 {
     struct mq_error err;
     zval holder;
-    const struct mq_job_filter one = {.state = -1, .limit = 1, .after = id - 1};
+    const struct mq_job_filter one = {.state = -1, .limit = 1, .after = id - 1, .expected = true};
     struct mq_queue *queue = mq_php_queue_use(object);
     if (queue == NULL) {
         return;

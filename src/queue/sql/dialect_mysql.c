@@ -82,11 +82,11 @@ static const char *const overrides[MQ_SQL_COUNT] = {
 
     /* A derived table with a LIMIT is read to its end; the index of states has the least ids.
      */
-    [MQ_SQL_STATS] =
-        MQ_STATS_OF("status = 'sending'", "status = 'failed'", "status = 'held'",
-                    "SELECT created_at FROM {t} WHERE id = (SELECT min(id) FROM "
-                    "(SELECT min(id) AS id FROM {t} WHERE status = 'pending' "
-                    "UNION ALL SELECT min(id) FROM {t} WHERE status = 'failed') AS least)"),
+    [MQ_SQL_STATS] = MQ_STATS_OF(
+        "status = 'sending' AND locked_until > 0", "status = 'failed'", "status = 'held'",
+        "SELECT created_at FROM {t} WHERE id = (SELECT min(id) FROM "
+        "(SELECT min(id) AS id FROM {t} WHERE status = 'pending' "
+        "UNION ALL SELECT min(id) FROM {t} WHERE status = 'failed') AS least)"),
 
     [MQ_SQL_LOG_PURGE] = "DELETE FROM {H} WHERE at < ?1 ORDER BY at LIMIT ?2",
 
