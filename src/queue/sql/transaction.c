@@ -116,9 +116,9 @@ static bool must_stay(const struct mq_event *event)
 static struct mq_events noted(const struct mq_tx *tx)
 {
     const struct mq_events *all = tx->events ? tx->events : tx->own;
-    return !all ? (struct mq_events){0}
-                : (struct mq_events){.items = all->items + tx->events_before,
-                                     .count = all->count - tx->events_before};
+    return !all || all->count == 0 ? (struct mq_events){0}
+                                   : (struct mq_events){.items = all->items + tx->events_before,
+                                                        .count = all->count - tx->events_before};
 }
 
 static enum mq_status keep(struct mq_tx *tx, struct mq_error *err)
