@@ -154,8 +154,8 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
             array_filter(explode("\n", $block)))) . '; do grep -q "^$(printf %s "$word" | cut -d" " -f1)" seen || '
         . '{ echo "status does not show $word"; cat seen; exit 1; }; done'],
     ['block' => 'docs/operations.md: hour            sent', 'through' => static fn(string $block): string
-        => 'mailqueue stats --database /home/me/app.sqlite >seen; grep -qx ' . escapeshellarg(strtok($block, "\n")) . ' seen || '
-        . '{ cat seen; exit 1; }'],
+        => 'mailqueue stats --by hour --database /home/me/app.sqlite >seen; cat seen; for word in '
+        . strtok($block, "\n") . '; do head -n 1 seen | grep -qw "$word" || exit 1; done'],
     ['block' => 'docs/operations.md: export MAILQUEUE_REDIRECT_TO=', 'through' => static fn(string $block): string
         => "$block\nmailqueue status --database /home/me/app.sqlite",
         'shows' => '/Test mode of this machine: all mail goes to team@example\.org/'],
