@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Adopt;
 
-use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Failure;
 use MailQueue\Cli\Stop;
 
@@ -199,10 +198,7 @@ final class Adoption
         [$source, $queue] = [$about['source'], $this->names->table];
         $about['created'] && $this->database->stage($copy->own(), $copy->last);
         $this->database->begin($source, ...($about['created'] ? [] : [$queue]));
-        $gone = $this->database->table($source) === null
-            || $this->database->table(Names::before($source)) !== null;
-        $gone && throw new Stop("Table $source is gone: another process has adopted it meanwhile. "
-            . 'Nothing was changed.', ExitCode::TEMPFAIL);
+        (new Finder($this->database, $this->names))->checkThere($source);
         if (!$about['created']) {
             $this->database->addColumns($queue, $copy->own());
             $this->database->continueAfter($queue, $copy->last);

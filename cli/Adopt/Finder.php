@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Adopt;
 
+use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Move\Record;
 use MailQueue\Cli\Stop;
 
@@ -105,6 +106,16 @@ final class Finder
         }
     }
 
+    /** Checks that no other process has adopted the table meanwhile. */
+    public function checkThere(string $source): void
+    {
+        if ($this->database->table($source) === null
+            || $this->database->table(Names::before($source)) !== null) {
+            throw new Stop("Table $source is gone: another process has adopted it meanwhile. "
+                . 'Nothing was changed.', ExitCode::TEMPFAIL);
+        }
+    }
+
     /** Checks the queue that the mails of another table will go to. */
     private function checkQueue(string $source): void
     {
@@ -115,6 +126,7 @@ final class Finder
             $other = $this->database->other($name);
             if ($other !== null || (!$isThere && !$isSource && $this->database->table($name))) {
                 $what = $other ?? 'table';
+                $this->checkThere($source); // the other table can be that of another adoption
                 throw Stop::config("A $what $name already exists, but the queue needs that name: "
                     . 'rename it. Nothing was changed.');
             }

@@ -27,7 +27,6 @@ enum mode {
     MODE_DRAINING, /* FIN is sent: reads and drops until the client closes */
     MODE_CLOSED,   /* freed at the end of this turn of the loop */
 };
-
 enum timer_kind { TIMER_REPLY, TIMER_SPLIT, TIMER_THEN, TIMER_IDLE, TIMER_DRAIN };
 
 /* The state of the message's parser, named after the last thing read. */

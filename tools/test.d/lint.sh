@@ -252,7 +252,7 @@ part_lint() {
     check lint/includes-php tools/lint-includes php
     check lint/includes-arrows tools/lint-includes arrows
     check lint/includes-libraries tools/lint-includes libraries
-    for size in lines functions methods parameters nesting columns; do
+    for size in lines headers functions methods parameters nesting columns; do
         check "lint/size-$size" lint_size "$size"
     done
     check lint/braces lint_braces

@@ -76,8 +76,7 @@ enum mq_sql {
     MQ_SQL_JOBS_HELD,
     MQ_SQL_STATS, /* one row: see stats.c */
     MQ_SQL_ID_RANGE,
-    MQ_SQL_DUE_BEFORE, /* jobs of priority ?1 due by ?2, of that second only ids below ?4; up to ?3
-                        */
+    MQ_SQL_DUE_BEFORE, /* up to ?3 jobs of priority ?1, due before ?2, or at ?2 with ids below ?4 */
     MQ_SQL_COLUMNS_OF,
     /* from here on: NULL in some dialects, see mq_sql_has() */
     MQ_SQL_STORE, /* stores a job and, if ?2 is not NULL, its body; returns the id */
@@ -88,11 +87,9 @@ enum mq_sql {
     MQ_SQL_CONFIG_SAME,
     MQ_SQL_QUIET,
     MQ_SQL_CLAIM_REPLAN,
-    /* One row: the server, its database and the job table as one text (mq_queue_identity()). */
-    MQ_SQL_IDENTITY,
-    /* Worker slots: ?1 the queue's number (31 bits), ?2 the slot's. SLOT_TAKE returns 1 if it took
-     * the slot, 0 if another session or this one has it already. */
-    MQ_SQL_SLOT_TAKE,
+    MQ_SQL_IDENTITY, /* server, database and job table as one text (mq_queue_identity()) */
+    /* Worker slots: ?1 the queue's number (31 bits), ?2 the slot's. */
+    MQ_SQL_SLOT_TAKE, /* 1: taken; 0: another session or this one has it already */
     MQ_SQL_SLOT_FREE,
     MQ_SQL_SLOTS_HELD, /* how many of the slots below ?2 are taken */
     /* Many rows at a time. A list of rows is one parameter: a JSON array of pairs, an id and a
