@@ -45,7 +45,7 @@ must(wait_until(static fn(): bool => $started() === 1), 'the relay is asked');
 echo $mails(), " mails\n";
 echo 'the same session, at the same time: ', $fpm->get($page, $session), "\n";
 touch("$dir/open");
-must(wait_until(static fn(): bool => $mails() === 1), 'the first mail arrives');
+must(wait_until(static fn(): bool => $mails() >= 1), 'the first mail arrives'); // soon the second, in the same run
 must(wait_until(static fn(): bool => count($runs()) === 1), 'the run ends');
 echo 'too early: ', $fpm->get($page), ', ', $queue->stats()->pending, " pending\n";
 $later();
