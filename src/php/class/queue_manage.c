@@ -236,7 +236,7 @@ ZEND_METHOD(MailQueue, retryFailed)
     act(ZEND_THIS, list, reset ? RETRY : RETRY_ONCE, return_value);
 }
 
-ZEND_METHOD(MailQueue, hold)
+static void act_on_ids(enum deed deed, INTERNAL_FUNCTION_PARAMETERS)
 {
     HashTable *list;
 
@@ -244,16 +244,15 @@ ZEND_METHOD(MailQueue, hold)
         Z_PARAM_ARRAY_HT(list)
     ZEND_PARSE_PARAMETERS_END();
 
-    act(ZEND_THIS, list, HOLD, return_value);
+    act(ZEND_THIS, list, deed, return_value);
+}
+
+ZEND_METHOD(MailQueue, hold)
+{
+    act_on_ids(HOLD, INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }
 
 ZEND_METHOD(MailQueue, delete)
 {
-    HashTable *list;
-
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_ARRAY_HT(list)
-    ZEND_PARSE_PARAMETERS_END();
-
-    act(ZEND_THIS, list, DELETE, return_value);
+    act_on_ids(DELETE, INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }
