@@ -22,14 +22,21 @@ final class Filter
     public function __construct(Arguments $args)
     {
         $this->arguments = array_filter([
-            'status' => self::status($args->text('status')),
-            'type' => $args->text('type'),
-            'reference' => $args->text('reference'),
-            'recipient' => $args->text('recipient'),
-            'error' => $args->text('error'),
-            'subject' => $args->text('subject'),
-            'createdBefore' => self::before($args->text('older')),
+            'status' => self::status(self::text($args, 'status')),
+            'type' => self::text($args, 'type'),
+            'reference' => self::text($args, 'reference'),
+            'recipient' => self::text($args, 'recipient'),
+            'error' => self::text($args, 'error'),
+            'subject' => self::text($args, 'subject'),
+            'createdBefore' => self::before(self::text($args, 'older')),
         ], static fn (mixed $value): bool => $value !== null);
+    }
+
+    /** An empty value would match all mail; a shell's variable that is not set gives one. */
+    private static function text(Arguments $args, string $name): ?string
+    {
+        return $args->text($name) !== '' ? $args->text($name)
+            : throw Stop::usage("--$name is empty: give it a value, or leave the option out.");
     }
 
     private static function status(?string $word): ?Status

@@ -31,7 +31,6 @@ bool mq_str_equal_nocase(struct mq_str a, struct mq_str b)
     return true;
 }
 
-/* Reads eight bytes at a time, because each enqueue and each delivery checks a whole message. */
 int mq_str_word(struct mq_str s, const char *words, bool (*equal)(struct mq_str, struct mq_str))
 {
     for (int i = 0; *words; i++) {
@@ -44,6 +43,7 @@ int mq_str_word(struct mq_str s, const char *words, bool (*equal)(struct mq_str,
     return -1;
 }
 
+/* Reads eight bytes at a time, because each enqueue and each delivery checks a whole message. */
 bool mq_str_ascii(struct mq_str s)
 {
     const uint64_t high = UINT64_C(0x8080808080808080);

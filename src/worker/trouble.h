@@ -42,7 +42,7 @@ bool mq_run_doubts_relay(const struct mq_run *run);
 /* Whether so many mails failed that none may begin until those under way have ended. */
 bool mq_run_suspects_relay(const struct mq_run *run);
 /* Looks for trouble: what the transport reports, or failures without an acceptance. `idle`: nothing
- * or else is under way or to be claimed. The caller then collects the mails that this recalls. */
+ * else is under way or to be claimed. The caller then collects the mails that this recalls. */
 void mq_run_watch_relay(struct mq_run *run, bool idle);
 
 /* Tells the transport what earlier runs have found out about the relay. */

@@ -19,6 +19,11 @@ echo '-- list: ', $ids('--type', 'news'), ', ', $ids('--recipient', 'P2@'), ', '
     $ids('--older', '7d'), ', ', $ids('--older', '2000-01-01'), ', ', $ids('--older', '2100-01-01', '--reference', 'r1'), "\n";
 show($run('list', '--older', 'soon'));
 show($run('list', '--status', 'sent'));
+echo "-- an empty value, as of a shell's variable that is not set, must not mean all mail\n";
+foreach (['recipient', 'error', 'subject', 'type', 'reference', 'older'] as $name) {
+    show($run('delete', "--$name", '', '--yes'));
+}
+show($run('list', '--recipient='));
 echo "-- changes\n";
 show($run('hold', '--type', 'news'));
 show($run('hold', '--type', 'news', '--json'));
@@ -45,6 +50,21 @@ exit 64
 mailqueue: --older must be an age such as 90m, 12h or 7d, or a time such as 2026-11-21.
 exit 64
 mailqueue: --status must be pending, sending, failed, parked or held.
+-- an empty value, as of a shell's variable that is not set, must not mean all mail
+exit 64
+mailqueue: --recipient is empty: give it a value, or leave the option out.
+exit 64
+mailqueue: --error is empty: give it a value, or leave the option out.
+exit 64
+mailqueue: --subject is empty: give it a value, or leave the option out.
+exit 64
+mailqueue: --type is empty: give it a value, or leave the option out.
+exit 64
+mailqueue: --reference is empty: give it a value, or leave the option out.
+exit 64
+mailqueue: --older is empty: give it a value, or leave the option out.
+exit 64
+mailqueue: --recipient is empty: give it a value, or leave the option out.
 -- changes
 exit 64
 mailqueue: Park 2 mails? Add --yes.

@@ -46,9 +46,9 @@ static const struct kind {
     {IMAGE, 0, "img"},
     {LINK, 0, "a"},
     {BLOCK, 1,
-     " address article aside body caption center dd details dialog div dt fieldset figcaption "
+     "address article aside body caption center dd details dialog div dt fieldset figcaption "
      "footer form head header hgroup html legend main nav option search section summary tbody "
-     "tfoot thead tr "},
+     "tfoot thead tr"},
     {BLOCK, 2, "dl figure h1 h2 h3 h4 h5 h6 p table"},
     {LIST, 2, "dir menu ul"},
     {NUMBERED_LIST, 2, "ol"},

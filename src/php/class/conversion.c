@@ -86,3 +86,22 @@ void mq_php_each(zval *iterable, bool (*take)(void *context, zval *value), void 
     ZEND_HASH_FOREACH_END();
     zval_ptr_dtor(&array);
 }
+
+int64_t *mq_php_ids_read(uint32_t arg, HashTable *list)
+{
+    int64_t *ids = safe_emalloc(zend_hash_num_elements(list) + 1, sizeof *ids, 0);
+    size_t count = 0;
+    zval *item;
+    ZEND_HASH_FOREACH_VAL (list, item) {
+        ZVAL_DEREF(item);
+        if (Z_TYPE_P(item) != IS_LONG) {
+            efree(ids);
+            zend_argument_type_error(arg, "must be a list of ids of type int, %s given",
+                                     zend_zval_type_name(item));
+            return NULL;
+        }
+        ids[count++] = Z_LVAL_P(item);
+    }
+    ZEND_HASH_FOREACH_END();
+    return ids;
+}

@@ -52,6 +52,10 @@ static inline void mq_php_add_int(zval *array, const char *key, bool given, int6
     add_assoc_zval(array, key, &value);
 }
 
+/* Copies a list<int> to ids in request memory, freed with efree(); NULL with an exception, which
+ * names the argument. */
+int64_t *mq_php_ids_read(uint32_t arg, HashTable *list);
+
 /* Sets *out to the UTC seconds of a DateTimeInterface or an int; *given is false for null.
  * MQ_MESSAGE and MQ_INVALID name the field. MQ_THROWN: PHP code threw. */
 enum mq_status mq_php_time_of(zval *value, const char *field, int64_t *out, bool *given,

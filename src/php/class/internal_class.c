@@ -232,29 +232,17 @@ ZEND_METHOD(MailQueue_Internal, select)
     run_select(object, sql, given, return_value);
 }
 
-/* Fills `ids` with the list's numbers, or 0 for what is not one. */
-static void read_rows(const HashTable *list, int64_t *ids)
-{
-    zval *one;
-    ZEND_HASH_FOREACH_VAL ((HashTable *)list, one) {
-        ZVAL_DEREF(one);
-        *ids++ = Z_TYPE_P(one) == IS_LONG ? Z_LVAL_P(one) : 0;
-    }
-    ZEND_HASH_FOREACH_END();
-}
-
-static void erase_rows(zval *object, const HashTable *list)
+static void erase_rows(zval *object, HashTable *list)
 {
     struct mq_error err;
-    struct mq_ids ids = {NULL, zend_hash_num_elements(list)};
-    int64_t *items = safe_emalloc(ids.count + 1, sizeof *items, 0);
-    struct mq_queue *queue = mq_php_queue_use(object);
-    read_rows(list, items);
-    ids.items = items;
+    const struct mq_ids rows = {mq_php_ids_read(2, list), zend_hash_num_elements(list)};
+    struct mq_queue *queue = rows.items ? mq_php_queue_use(object) : NULL;
     if (queue) {
-        mq_php_queue_ok(object, mq_queue_erase_history(queue, &ids, &err), &err);
+        mq_php_queue_ok(object, mq_queue_erase_history(queue, &rows, &err), &err);
     }
-    efree(items);
+    if (rows.items) {
+        efree((void *)rows.items);
+    }
 }
 
 ZEND_METHOD(MailQueue_Internal, eraseHistory)

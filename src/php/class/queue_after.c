@@ -143,7 +143,13 @@ static int enter(const char *directory)
     return fd;
 }
 
-static void run(const struct after *after)
+static void send_due(void *context)
+{
+    const struct after *after = context;
+    mq_php_run_in_request(after->queue, after->seconds, after->mails, &after->compose);
+}
+
+static void run(struct after *after)
 {
     struct mq_error err;
     char *directory = NULL;
@@ -152,8 +158,11 @@ static void run(const struct after *after)
     free(directory);
     if (fd >= 0) {
         zend_unset_timeout(); /* max_execution_time is the script's */
-        mq_php_run_in_request(after->queue, after->seconds, after->mails, &after->compose);
-        close(fd);
+        bool survives = mq_php_survives(send_due, after);
+        close(fd); /* the process goes on, and would keep the lock */
+        if (!survives) {
+            zend_bailout();
+        }
     } else {
         mq_php_ok(status, &err);
     }
@@ -169,7 +178,7 @@ static void log_exception(void)
     php_log_err(text);
 }
 
-static void finish_and_run(const struct after *after)
+static void finish_and_run(struct after *after)
 {
     const char *finisher = find_finisher();
     if (exists("session_write_close")) { /* the visitor's next request waits for the session */

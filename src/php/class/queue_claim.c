@@ -123,28 +123,26 @@ static void settle(zval *object, zval *job, struct mq_settlement *outcome, zval 
     }
 }
 
-ZEND_METHOD(MailQueue, complete)
+static void settle_as(enum mq_outcome outcome, INTERNAL_FUNCTION_PARAMETERS)
 {
+    struct mq_settlement settlement = {.outcome = outcome, .retry_after_s = -1};
     zval *object;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_job)
     ZEND_PARSE_PARAMETERS_END();
 
-    struct mq_settlement outcome = {.outcome = MQ_OUTCOME_DELIVERED, .retry_after_s = -1};
-    settle(ZEND_THIS, object, &outcome, return_value);
+    settle(ZEND_THIS, object, &settlement, return_value);
+}
+
+ZEND_METHOD(MailQueue, complete)
+{
+    settle_as(MQ_OUTCOME_DELIVERED, INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }
 
 ZEND_METHOD(MailQueue, release)
 {
-    zval *object;
-
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_job)
-    ZEND_PARSE_PARAMETERS_END();
-
-    struct mq_settlement outcome = {.outcome = MQ_OUTCOME_RELEASED, .retry_after_s = -1};
-    settle(ZEND_THIS, object, &outcome, return_value);
+    settle_as(MQ_OUTCOME_RELEASED, INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }
 
 ZEND_METHOD(MailQueue, fail)

@@ -55,7 +55,22 @@ static void clear_list(void *list)
     mq_job_list_clear(list);
 }
 
-static void list_jobs(zval *object, const struct mq_job_filter *filter, zval *return_value)
+/* Shows a list of the filter's jobs. */
+typedef void show_list(const struct mq_job_filter *filter, const struct mq_job_list *list,
+                       zval *out);
+
+static void show_all(const struct mq_job_filter *filter, const struct mq_job_list *list, zval *out)
+{
+    (void)filter;
+    array_init_size(out, (uint32_t)list->count);
+    for (size_t i = 0; i < list->count; i++) {
+        zval job;
+        mq_php_job_show(&job, &list->jobs[i], MQ_PHP_JOB_ROW);
+        add_next_index_zval(out, &job);
+    }
+}
+
+static void list_jobs(zval *object, const struct mq_job_filter *filter, show_list *show, zval *out)
 {
     struct mq_error err;
     zval holder;
@@ -65,12 +80,7 @@ static void list_jobs(zval *object, const struct mq_job_filter *filter, zval *re
     }
     struct mq_job_list *list = mq_php_holder_new(&holder, sizeof *list, clear_list);
     if (mq_php_queue_ok(object, mq_queue_jobs(queue, filter, list, &err), &err)) {
-        array_init_size(return_value, (uint32_t)list->count);
-        for (size_t i = 0; i < list->count; i++) {
-            zval job;
-            mq_php_job_show(&job, &list->jobs[i], MQ_PHP_JOB_ROW);
-            add_next_index_zval(return_value, &job);
-        }
+        show(filter, list, out);
     }
     zval_ptr_dtor(&holder);
 }
@@ -116,7 +126,7 @@ ZEND_METHOD(MailQueue, jobs)
 {
     struct mq_job_filter filter;
     if (read_filter(execute_data, &filter)) {
-        list_jobs(ZEND_THIS, &filter, return_value);
+        list_jobs(ZEND_THIS, &filter, show_all, return_value);
     }
 }
 
@@ -163,22 +173,12 @@ ZEND_METHOD(MailQueue, job)
     zval_ptr_dtor(&holder);
 }
 
-/* Reads a list of one, which does not have the message. */
-static void show_expected(zval *object, int64_t id, zval *return_value)
+static void show_expected(const struct mq_job_filter *filter, const struct mq_job_list *list,
+                          zval *out)
 {
-    struct mq_error err;
-    zval holder;
-    const struct mq_job_filter one = {.state = -1, .limit = 1, .after = id - 1, .expected = true};
-    struct mq_queue *queue = mq_php_queue_use(object);
-    if (queue == NULL) {
-        return;
+    if (list->count && list->jobs[0].id == filter->after + 1) {
+        mq_php_set_int(out, list->jobs[0].expected_at != 0, list->jobs[0].expected_at);
     }
-    struct mq_job_list *list = mq_php_holder_new(&holder, sizeof *list, clear_list);
-    if (mq_php_queue_ok(object, mq_queue_jobs(queue, &one, list, &err), &err) && list->count &&
-        list->jobs[0].id == id) {
-        mq_php_set_int(return_value, list->jobs[0].expected_at != 0, list->jobs[0].expected_at);
-    }
-    zval_ptr_dtor(&holder);
 }
 
 ZEND_METHOD(MailQueue, expectedAt)
@@ -189,27 +189,11 @@ ZEND_METHOD(MailQueue, expectedAt)
         Z_PARAM_LONG(id)
     ZEND_PARSE_PARAMETERS_END();
 
-    show_expected(ZEND_THIS, id, return_value);
-}
-
-/* Copies a list<int> to ids in request memory; NULL with an exception. */
-static int64_t *read_ids(uint32_t arg, HashTable *list)
-{
-    int64_t *ids = safe_emalloc(zend_hash_num_elements(list) + 1, sizeof *ids, 0);
-    size_t count = 0;
-    zval *item;
-    ZEND_HASH_FOREACH_VAL (list, item) {
-        ZVAL_DEREF(item);
-        if (Z_TYPE_P(item) != IS_LONG) {
-            efree(ids);
-            zend_argument_type_error(arg, "must be a list of ids of type int, %s given",
-                                     zend_zval_type_name(item));
-            return NULL;
-        }
-        ids[count++] = Z_LVAL_P(item);
+    /* A list of one does not have the message. */
+    const struct mq_job_filter one = {.state = -1, .limit = 1, .after = id - 1, .expected = true};
+    if (id > 0) {
+        list_jobs(ZEND_THIS, &one, show_expected, return_value);
     }
-    ZEND_HASH_FOREACH_END();
-    return ids;
 }
 
 enum deed { RETRY, RETRY_ONCE, HOLD, DELETE };
@@ -227,7 +211,7 @@ static void act(zval *object, HashTable *list, enum deed deed, zval *return_valu
 {
     struct mq_error err;
     int64_t changed = 0;
-    int64_t *items = list ? read_ids(1, list) : NULL;
+    int64_t *items = list ? mq_php_ids_read(1, list) : NULL;
     struct mq_queue *queue = list && items == NULL ? NULL : mq_php_queue_use(object);
     if (queue) {
         struct mq_ids ids = {items, list ? zend_hash_num_elements(list) : 0};
@@ -252,7 +236,7 @@ ZEND_METHOD(MailQueue, retryFailed)
     act(ZEND_THIS, list, reset ? RETRY : RETRY_ONCE, return_value);
 }
 
-ZEND_METHOD(MailQueue, hold)
+static void act_on_ids(enum deed deed, INTERNAL_FUNCTION_PARAMETERS)
 {
     HashTable *list;
 
@@ -260,16 +244,15 @@ ZEND_METHOD(MailQueue, hold)
         Z_PARAM_ARRAY_HT(list)
     ZEND_PARSE_PARAMETERS_END();
 
-    act(ZEND_THIS, list, HOLD, return_value);
+    act(ZEND_THIS, list, deed, return_value);
+}
+
+ZEND_METHOD(MailQueue, hold)
+{
+    act_on_ids(HOLD, INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }
 
 ZEND_METHOD(MailQueue, delete)
 {
-    HashTable *list;
-
-    ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_ARRAY_HT(list)
-    ZEND_PARSE_PARAMETERS_END();
-
-    act(ZEND_THIS, list, DELETE, return_value);
+    act_on_ids(DELETE, INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }

@@ -36,7 +36,7 @@ struct mq_php_path {
 typedef enum mq_status mq_php_reader(struct mq_php_path path, const zval *value,
                                      struct mq_error *err);
 
-/* Makes a copy without references, with strings in path of Stringables. All PHP code of the values
+/* Makes a copy without references, with strings in place of Stringables. All PHP code of the values
  * runs here, so reading the copy runs none, and nothing changes meanwhile. Files (SplFileInfo) and
  * dates stay objects. *out is undefined on failure: MQ_THROWN. */
 enum mq_status mq_php_plain(const zval *value, zval *out);

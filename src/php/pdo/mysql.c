@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
+
 /* ---- opening ---- */
 
 /* In these charsets, a character can end with the octet of a backslash. A message's octets are not
@@ -49,13 +51,16 @@ static enum mq_status look(struct mq_pdo *self, struct mq_error *err)
     return status;
 }
 
-/* Whether the connection is our own, and its DSN says what check_session() would find. */
+/* Whether the connection is our own, and its DSN says what check_session() would find. If the DSN
+ * has a name several times, PDO uses the last value. */
 static bool is_plain(const struct mq_pdo *self)
 {
     const char *dsn = self->own.dsn;
-    const char *charset = dsn ? strstr(dsn, "charset=") : NULL;
-    return dsn && strstr(dsn, "dbname=") &&
-           (!charset || strncmp(charset, "charset=utf8mb4", strlen("charset=utf8mb4")) == 0);
+    bool plain = dsn && strstr(dsn, "dbname=");
+    for (const char *at = dsn; plain && (at = strstr(at, "charset=")); at++) {
+        plain = mq_text_begins(at, "charset=utf8mb4");
+    }
+    return plain;
 }
 
 /* Saves the round trip on a plain connection: then the largest packet is asked for before the first

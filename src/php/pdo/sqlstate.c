@@ -1,5 +1,5 @@
-/* For whoever reads the log, and for the worker, which tries again or ends: turns the errorInfo of
- * a PDOException into a status with a cure. */
+/* Turns the errorInfo of a PDOException into a status, by which the worker tries again or ends, and
+ * a cure for the log. */
 #include "php/pdo/call.h"
 
 #include <stdio.h>

@@ -205,9 +205,13 @@ static void expand_text(struct mq_buffer *out, const struct mq_sql_dialect *dial
                         const struct mq_names *names, const char *text)
 {
     for (const char *brace = strchr(text, '{'); brace; brace = strchr(text, '{')) {
-        mq_buffer_append(out, text, (size_t)(brace - text));
-        expand_one(out, dialect, names, brace[1]);
-        text = brace + 3;
+        bool is_word = brace[1] && brace[2] == '}'; /* not JSON of a query */
+        mq_buffer_append(out, text, (size_t)(brace - text) + !is_word);
+        text = brace + 1;
+        if (is_word) {
+            expand_one(out, dialect, names, brace[1]);
+            text = brace + 3;
+        }
     }
     mq_buffer_cstr(out, text);
 }

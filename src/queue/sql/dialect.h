@@ -41,8 +41,7 @@ struct mq_db;
     "recipients INTEGER NOT NULL, uncertain INTEGER NOT NULL, reply {z}, ms {n}, waited {n}"
 #define MQ_COUNT_UPSERT                                                              \
     " ON CONFLICT (hour, mail_type, event, part) DO UPDATE SET mails = {C}.mails + " \
-    "excluded.mails, "                                                               \
-    "recipients = {C}.recipients + excluded.recipients"
+    "excluded.mails, recipients = {C}.recipients + excluded.recipients"
 
 /* How one database's SQL differs from the common templates. */
 struct mq_sql_dialect {

@@ -17,24 +17,18 @@ static const char *const common[MQ_SQL_COUNT] = {
      * only waiting rows, however many others are in the table. */
     [MQ_SQL_TABLES] =
         "CREATE TABLE IF NOT EXISTS {t} ({*}){a};"
-        "CREATE UNIQUE INDEX IF NOT EXISTS {m}{q}{T}_key{q} ON {q}{T}{q}({r}, mail_type) WHERE "
-        "{r} "
-        "IS "
-        "NOT NULL;"
-        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_due{q} ON {q}{T}{q}(priority, next_attempt_at, "
-        "id)"
-        " WHERE " MQ_CLAIMABLE_SQL ";"
-        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_lease{q} ON {q}{T}{q}(locked_until) WHERE status "
-        "= "
-        "'sending';"
-        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_parked{q} ON {q}{T}{q}(id) WHERE status = "
-        "'parked';"
+        "CREATE UNIQUE INDEX IF NOT EXISTS {m}{q}{T}_key{q} ON {q}{T}{q}({r}, mail_type) "
+        "WHERE {r} IS NOT NULL;"
+        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_due{q} ON {q}{T}{q}(priority, next_attempt_at, id) "
+        "WHERE " MQ_CLAIMABLE_SQL ";"
+        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_lease{q} ON {q}{T}{q}(locked_until) "
+        "WHERE status = 'sending';"
+        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_parked{q} ON {q}{T}{q}(id) "
+        "WHERE status = 'parked';"
         "CREATE INDEX IF NOT EXISTS {m}{q}{T}_rest{q} ON {q}{T}{q}(status, id)"
         " WHERE status IN ('failed','held');"
-        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_expiry{q} ON {q}{T}{q}(expires_at) WHERE "
-        "expires_at "
-        "IS "
-        "NOT NULL;"
+        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_expiry{q} ON {q}{T}{q}(expires_at) "
+        "WHERE expires_at IS NOT NULL;"
         "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
         "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL);"
         "CREATE TABLE IF NOT EXISTS {C} (" MQ_COUNT_COLUMNS "){W};"
@@ -61,8 +55,7 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_BODIES] =
         "SELECT {t}.id, length(content), CASE WHEN length(content) <= ?1 THEN content END "
         "FROM {t} LEFT JOIN {b} ON {b}.id = {t}.id WHERE {t}.id IN (?3, ?4, ?5, ?6, ?7, ?8, "
-        "?9, "
-        "?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) AND locked_by = ?2",
+        "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) AND locked_by = ?2",
     [MQ_SQL_BODY] = "SELECT content FROM {b} WHERE id = ?1",
     [MQ_SQL_JOB] = "SELECT " MQ_COLS " FROM {t} WHERE id = ?1",
     [MQ_SQL_JOB_CHANGE] = "SELECT " MQ_COLS " FROM {t} WHERE id = ?1{u}",
@@ -120,8 +113,7 @@ static const char *const common[MQ_SQL_COUNT] = {
                            "WHERE hour = ?1 AND part > 0 GROUP BY hour, mail_type, event{U}",
     [MQ_SQL_COUNT_MERGED] = "DELETE FROM {C} WHERE hour = ?1 AND part > 0",
     [MQ_SQL_LOG_ADD] = "INSERT INTO {H}(at, job_id, reference, mail_type, subject, relay, "
-                       "event, phase, attempt, "
-                       "recipients, uncertain, reply, ms, waited) "
+                       "event, phase, attempt, recipients, uncertain, reply, ms, waited) "
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     [MQ_SQL_LOG_OLD] = "SELECT 1 FROM {H} WHERE at < ?1 LIMIT 1",
     [MQ_SQL_LOG_PURGE] = "DELETE FROM {H} WHERE id IN "

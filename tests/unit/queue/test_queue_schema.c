@@ -36,6 +36,18 @@ static void test_fresh_file(void **state)
     fx_close(&fx);
 }
 
+/* Braces of JSON in a query are not words, and one at its end must not make us read beyond it. */
+static void test_other_braces(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    char *sql = mq_sql_expand(fx.queue->dialect, &fx.queue->names, "'{}', '{\"a\":1}', {r}, '{'");
+    assert_string_equal(sql, "'{}', '{\"a\":1}', `reference`, '{'");
+    free(sql);
+    fx_close(&fx);
+}
+
 static void test_config_table_of_the_application(void **state)
 {
     (void)state;
@@ -396,6 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fresh_file),
+        cmocka_unit_test(test_other_braces),
         cmocka_unit_test(test_config_table_of_the_application),
         cmocka_unit_test(test_config_keys_in_another_case),
         cmocka_unit_test(test_versions),
