@@ -7,8 +7,9 @@ declare(strict_types=1);
 
 namespace Bench;
 
-$files = 'lib enqueue latency claim worker compose sendmail server database dispatch';
-foreach (explode(' ', "$files after_response") as $file) {
+$files = 'lib enqueue latency claim worker compose sendmail server database dispatch '
+    . 'after_response';
+foreach (explode(' ', $files) as $file) {
     require __DIR__ . "/$file.php";
 }
 

@@ -31,7 +31,11 @@ final class Forget extends Command
         $queue = $this->settings->queue();
         $dry = $this->args->has('dry-run');
         $jobs = $this->jobs($queue);
-        $dry || $this->confirm(count($jobs));
+        $mails = count($jobs) === 1 ? '1 mail' : count($jobs) . ' mails';
+        $dry || $this->agree(
+            "Erase $this->address, with $mails",
+            'Add --yes, or look first with --dry-run.'
+        );
         $export = array_map($this->exported(...), array_values($jobs));
         $history = $this->history($queue, $jobs);
         $kept = $dry ? $this->kept($jobs) : $this->erase($queue, $history, $wait);
@@ -97,28 +101,13 @@ final class Forget extends Command
      */
     private function history(MailQueue $queue, array $jobs): array
     {
-        $rows = array_column(Timeline::with($queue, $this->address), null, 'id');
+        $rows = array_column(Timeline::naming($queue, $this->address), null, 'id');
         foreach ($jobs as $job) {
             $rows += $this->isForOthers($job) ? []
                 : array_column(Timeline::of($queue, $job->id), null, 'id');
         }
         ksort($rows);
         return $rows;
-    }
-
-    private function confirm(int $count): void
-    {
-        if ($this->args->has('yes')) {
-            return;
-        }
-        $asked = "Erase $this->address, with " . ($count === 1 ? '1 mail' : "$count mails");
-        if ($this->args->has('json') || !stream_isatty(STDIN) || !stream_isatty(STDOUT)) {
-            throw Stop::usage("$asked? Add --yes, or look first with --dry-run.");
-        }
-        echo Terminal::safe($asked), '? [y/N] ';
-        if (!preg_match('/\A\s*y(es)?\s*\z/i', (string) fgets(STDIN))) {
-            throw new Stop('Nothing was changed.', ExitCode::FINDINGS);
-        }
     }
 
     /**

@@ -110,16 +110,9 @@ final class JobChanges extends Command
             array_push($ids, ...array_column($jobs, 'id'));
         }
         $count = count($ids);
-        if ($count === 0 || $this->args->has('yes')) {
-            return $ids;
-        }
-        $asked = str_replace('%', $count === 1 ? '1 mail' : "$count mails", $question);
-        if ($this->args->has('json') || !stream_isatty(STDIN) || !stream_isatty(STDOUT)) {
-            throw Stop::usage("$asked? Add --yes.");
-        }
-        echo "$asked? [y/N] ";
-        return preg_match('/\A\s*y(es)?\s*\z/i', (string) fgets(STDIN)) ? $ids
-            : throw new Stop('Nothing was changed.', ExitCode::FINDINGS);
+        $mails = $count === 1 ? '1 mail' : "$count mails";
+        $count > 0 && $this->agree(str_replace('%', $mails, $question));
+        return $ids;
     }
 
     private function changed(int $count, int $asked, string $what, string $whyNot): int

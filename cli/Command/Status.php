@@ -8,6 +8,7 @@ use MailQueue;
 use MailQueue\Cli\Arguments;
 use MailQueue\Cli\Move\Notice;
 use MailQueue\Cli\Strays;
+use MailQueue\Cli\Report\Metrics;
 use MailQueue\Cli\Terminal;
 use MailQueue\Stats;
 use MailQueue\Status as MailStatus;
@@ -15,8 +16,7 @@ use MailQueue\Status as MailStatus;
 /** status: counts, limit and trouble of the queue. */
 final class Status extends Command
 {
-    /** Up to this number counts are exact; larger ones are estimated, in a few milliseconds. */
-    public const EXACT = 10_000;
+    public const EXACT = Metrics::EXACT;
 
     public function run(): int
     {

@@ -13,8 +13,8 @@ use MailQueue\Status;
 /** The queue's figures in Prometheus' text format (0.0.4). */
 final class Metrics
 {
-    /** Greater counts are estimated. */
-    private const EXACT = 10_000;
+    /** Up to this number counts are exact; larger ones are estimated, in a few milliseconds. */
+    public const EXACT = 10_000;
 
     private string $text = '';
 

@@ -21,21 +21,24 @@ final class Timeline
         'type' => 'mail_type', 'reference' => 'reference', 'subject' => 'subject',
         'relay' => 'relay', 'reply' => 'reply', 'ms' => 'ms', 'waited' => 'waited'];
     private const NUMBERS = ['id', 'at', 'attempt', 'recipients', 'uncertain', 'ms', 'waited'];
-    private const MOST = 1000;
 
     /** @return list<Row> the first 1,000, in their order */
     public static function of(MailQueue $queue, int $id): array
     {
-        return self::rows($queue, 'job_id = ?1', [$id]);
+        return self::rows($queue, 'job_id = ?1 ORDER BY id LIMIT 1000', [$id]);
     }
 
-    /** @return list<Row> the first 1,000 with the text in reply, subject or reference */
-    public static function with(MailQueue $queue, string $text): array
+    /** @return list<Row> all that have the address in reply, subject or reference */
+    public static function naming(MailQueue $queue, string $address): array
     {
         $holds = static fn (string $column): string
             => "{F}(lower(CAST($column AS {A})), lower(CAST(?1 AS {A}))) > 0";
-        return self::rows($queue, "{$holds('reply')} OR {$holds('subject')} OR "
-            . $holds('reference'), [$text]);
+        $rows = self::rows($queue, "{$holds('reply')} OR {$holds('subject')} OR "
+            . $holds('reference') . ' ORDER BY id', [$address]);
+        // "not-me@example.org" and "me@example.org.uk" belong to others.
+        $whole = '/(?<![\w.+-])' . preg_quote($address, '/') . '(?![\w-]|\.\w)/i';
+        return array_values(array_filter($rows, static fn (array $row): bool
+            => preg_match($whole, "$row[reply] $row[subject] $row[reference]") === 1));
     }
 
     /**
@@ -47,7 +50,7 @@ final class Timeline
         $names = array_keys(self::COLUMNS);
         $rows = [];
         foreach (Internal::select($queue, 'SELECT ' . implode(', ', self::COLUMNS) . ' FROM {H} '
-            . "WHERE $condition ORDER BY id LIMIT " . self::MOST, $parameters) as $values) {
+            . "WHERE $condition", $parameters) as $values) {
             $row = array_combine($names, $values);
             foreach (self::NUMBERS as $name) {
                 $row[$name] = $row[$name] === null ? null : (int) $row[$name];

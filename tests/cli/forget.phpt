@@ -55,9 +55,10 @@ on_backends(['native', 'pgsql', 'mysql'], function (Backend $backend): void {
     $out = stream_get_contents($pipes[1]);
     $say([proc_close($process), $out, '']);
     echo $left(), "\n";
-    $queue->complete($job);
+    $queue->fail($job, '450 4.2.0 later: <not-me@example.org>, me@example.org.uk'); // others
     $queue->delete([2]);
     $say($run('--yes', 'me@example.org'));
+    echo $left(), "\n";
     $say($run('me'));
 });
 ?>
@@ -80,4 +81,5 @@ The worker's log names addresses, too, until logrotate deletes it. Messages to o
 [[[2,["ME@example.org","other@example.org"]],[3,["some@example.org"]],[4,["not-me@example.org"]]],3,[2]]
 exit 0: Erased 0 mails and 0 rows of the history.
 The worker's log names addresses, too, until logrotate deletes it. Messages to others that mention the address are not searched.
+[[[3,["some@example.org"]],[4,["not-me@example.org"]]],2,[2,4]]
 exit 64: mailqueue: forget takes an address, such as name@example.org.

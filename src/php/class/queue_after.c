@@ -34,9 +34,11 @@ struct after {
     bool is_last;                   /* of afterResponse(): all functions before it were called */
 };
 
-static bool exists(const char *function)
+/* Whether PHP has the function. One that the application has defined does something else. */
+static bool exists(const char *name)
 {
-    return zend_hash_str_exists(CG(function_table), function, strlen(function));
+    const zend_function *found = zend_hash_str_find_ptr(CG(function_table), name, strlen(name));
+    return found && found->type == ZEND_INTERNAL_FUNCTION;
 }
 
 static void call(const char *function, uint32_t count, zval *arguments)
