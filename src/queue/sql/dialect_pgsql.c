@@ -106,6 +106,7 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
             ['i'] = "BIGSERIAL PRIMARY KEY",
             ['I'] = "BIGSERIAL PRIMARY KEY",
             ['U'] = MQ_COUNT_UPSERT,
+            ['P'] = "CREATE INDEX IF NOT EXISTS {m}{q}{G}_p{q} ON {C}(hour) WHERE part > 0;",
             ['n'] = "BIGINT",
             ['x'] = "BYTEA",
             ['z'] = "TEXT",
