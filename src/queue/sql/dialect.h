@@ -67,8 +67,9 @@ struct mq_sql_dialect {
      * V: reads a config value  N: the new value, from ?2 */
     const char *words[128];
     size_t table_max; /* most octets of the job table's name */
-    bool shared;    /* writers run at the same time, and a failed statement undoes a transaction */
-    bool walks_all; /* MQ_SQL_WALK gives all rows with a reference, orphans or not */
+    bool shared; /* writers run at the same time, and a failed statement undoes a transaction */
+    bool takes_arrays; /* MQ_SQL_COUNT_ADD and MQ_SQL_LOG_ADD do, one for each column */
+    bool walks_all;    /* MQ_SQL_WALK gives all rows with a reference, orphans or not */
 };
 extern const struct mq_sql_dialect mq_pgsql_dialect;
 extern const struct mq_sql_dialect mq_mysql_dialect;
