@@ -8,7 +8,7 @@ declare(strict_types=1);
 namespace Bench;
 
 $files = 'lib enqueue latency claim worker compose sendmail server database dispatch '
-    . 'after_response';
+    . 'after_response history';
 foreach (explode(' ', $files) as $file) {
     require __DIR__ . "/$file.php";
 }
@@ -23,6 +23,7 @@ $parts = [
     'database' => bench_database(...),
     'dispatch' => bench_dispatch(...),
     'after-response' => bench_after_response(...),
+    'history' => bench_history(...),
 ];
 $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));

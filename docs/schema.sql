@@ -182,6 +182,10 @@ CREATE TABLE mail_count (
     PRIMARY KEY (hour, mail_type, event, part)
 );
 
+CREATE INDEX mail_count_p
+    ON mail_count(hour)
+    WHERE part > 0;
+
 CREATE TABLE mail_log (
     id BIGSERIAL PRIMARY KEY,
     at BIGINT NOT NULL,
@@ -264,7 +268,8 @@ CREATE TABLE mail_count (
     part INTEGER NOT NULL,
     mails BIGINT NOT NULL,
     recipients BIGINT NOT NULL,
-    PRIMARY KEY (hour, mail_type, event, part)
+    PRIMARY KEY (hour, mail_type, event, part),
+    KEY mail_count_p (part)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 CREATE TABLE mail_log (

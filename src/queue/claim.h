@@ -76,6 +76,7 @@ struct mq_settlement {
     int64_t at_s;               /* when they were handed over */
     int64_t taken_by_s;         /* until when the relay can accept an uncertain mail; 0: at_s */
     const char *error;          /* last_error; NULL: none */
+    const char *trouble;        /* the relay's, told if the job goes back without an error; NULL */
     int64_t retry_after_s;      /* seconds that replace the backoff; -1: none. If above 0, also
                                    delays a released job */
     int64_t relay_wait_s;       /* the least backoff that the relay asks for; 0: none */

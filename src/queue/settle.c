@@ -288,7 +288,7 @@ static void tell_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
     if (parked || !some) {
         tell(tx, s,
              (struct mq_event){.type = parked ? MQ_EVENT_PARKED : back,
-                               .reply = error,
+                               .reply = error ? error : (char *)s->trouble,
                                .phase = last_phase(s, t)});
     }
 }

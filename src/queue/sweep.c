@@ -13,9 +13,8 @@
 #include "queue/sql/transaction.h"
 
 #define DAY_S 86400
-/* The parts of an hour's counters are added up when no transaction can still count in it. */
+/* When the parts of an hour's counters are added up: few transactions still count in it then. */
 #define PARTS_AFTER_S 7200
-#define PARTS_SINCE_S (7 * DAY_S)
 
 /* Reads rows that may be deleted: the next rows by id if orphans are checked, or expired rows. */
 static enum mq_status read_rows(struct mq_tx *tx, struct mq_sweep *sweep, struct mq_job_list *rows,
@@ -90,7 +89,7 @@ static enum mq_status look(struct mq_queue *queue, struct found *found, struct m
         found->jobs = id != 0;
     }
     if (queue->dialect->shared) {
-        struct mq_args past = MQ_ARGS(mq_int(now_s - PARTS_SINCE_S), mq_int(now_s - PARTS_AFTER_S));
+        struct mq_args past = MQ_ARGS(mq_int(now_s - PARTS_AFTER_S));
         MQ_TRY(mq_sql_int(queue, MQ_SQL_COUNT_PARTS, past, &found->hour_s, err));
     }
     MQ_TRY(mq_history_days(queue, &days, err));
@@ -112,16 +111,12 @@ static enum mq_status purge(struct mq_queue *queue, int64_t before_s, bool *done
     return MQ_OK;
 }
 
-/* Locks the parts first: another worker may be about to do the same. */
 static enum mq_status merge_parts(struct mq_queue *queue, int64_t hour_s, struct mq_error *err)
 {
-    struct mq_args hour = MQ_ARGS(mq_int(hour_s));
-    enum mq_status status = mq_sql_query(queue, MQ_SQL_COUNT_HOLD, hour, err);
-    while (mq_sql_next(queue, &status, err)) {
-    }
-    MQ_TRY(status);
-    MQ_TRY(mq_sql_exec(queue, MQ_SQL_COUNT_MERGE, hour, err));
-    return mq_sql_exec(queue, MQ_SQL_COUNT_MERGED, hour, err);
+    struct mq_args marked = MQ_ARGS(mq_int(-hour_s));
+    MQ_TRY(mq_sql_exec(queue, MQ_SQL_COUNT_MARK, MQ_ARGS(mq_int(hour_s)), err));
+    MQ_TRY(mq_sql_exec(queue, MQ_SQL_COUNT_MERGE, marked, err));
+    return mq_sql_exec(queue, MQ_SQL_COUNT_MERGED, marked, err);
 }
 
 /* A piece of the history goes when the jobs are done. */

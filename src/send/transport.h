@@ -8,6 +8,8 @@
 
 struct mq_relay_trouble {
     char reason[MQ_TARGET_REPLY_MAX];
+    const char *phase;     /* "connect": no session came about, by connection, TLS, EHLO or login;
+                              NULL: another */
     int64_t retry_after_s; /* 0: the relay named none */
 };
 

@@ -6,6 +6,7 @@
 #include "queue/body.h"
 #include "queue/claim.h"
 #include "send/intent/intent.h"
+#include "send/transport.h"
 #include "worker/deliveries.h"
 #include "worker/run.h"
 
@@ -211,6 +212,10 @@ void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settle
         .relay = run->relay,
         .ms = transfer->enter ? transfer->ms : -1,
     };
+    if (run->transport->troubled && mq_delivery_goes_back(delivery) && !transfer->phase) {
+        out->phase = run->transport->trouble.phase;
+        out->trouble = run->transport->trouble.reason;
+    }
     if (!delivery->by_recipient) {
         return;
     }

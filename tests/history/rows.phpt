@@ -45,10 +45,12 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo 'the same in both: ', $all($agree);
 
     // Jobs settled by the application count, too.
-    $mail('own@example.org', 'own');
+    $own = 'own "type", {NULL}';
+    $mail('own@example.org', $own);
     [$job] = $queue->claim(10);
-    $queue->fail($job, 'not today', true);
-    echo $all("SELECT event, reply FROM mail_log WHERE mail_type = 'own' ORDER BY id");
+    $queue->fail($job, 'not "today", \\ {é}', true);
+    echo $all("SELECT mail_type, event, reply FROM mail_log WHERE mail_type = '$own' ORDER BY id"),
+        $all("SELECT event, sum(mails) FROM mail_count WHERE mail_type = '$own' GROUP BY event ORDER BY event");
 
     // Old rows go, counters stay.
     $old = time() - 3 * 86400;
@@ -92,8 +94,11 @@ mail sent 2 2
 news claimed 1 1
 news sent 1 1
 the same in both: 5
-refused not today
-parked not today
+own "type", {NULL} refused not "today", \ {é}
+own "type", {NULL} parked not "today", \ {é}
+claimed 1
+parked 1
+refused 1
 7 0
 1
 7

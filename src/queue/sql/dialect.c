@@ -194,6 +194,8 @@ static void expand_one(struct mq_buffer *out, const struct mq_sql_dialect *diale
         expand_made(out, dialect, names, what);
     } else if (what == 'T') {
         mq_buffer_cstr(out, names->table);
+    } else if (what == 'G') {
+        mq_buffer_cstr(out, names->count);
     } else if (what == 'E') {
         mq_buffer_cstr(out, names->log);
     } else {

@@ -52,6 +52,7 @@ struct mq_sql_dialect {
      * i: the type of a generated id, with the primary key  I: the same, ids can be used again
      * W: options of a table that is only read by its primary key
      * U: makes an INSERT into the counters add to the row that has the key
+     * P: makes the index of the counters' parts
      * n: 64 bits  x: octets  z: text of any length
      * v: text up to MQ_REFERENCE_MAX octets, which can be in a unique key
      * h: the queue's own words and tokens, which are ASCII
@@ -66,8 +67,9 @@ struct mq_sql_dialect {
      * V: reads a config value  N: the new value, from ?2 */
     const char *words[128];
     size_t table_max; /* most octets of the job table's name */
-    bool shared;    /* writers run at the same time, and a failed statement undoes a transaction */
-    bool walks_all; /* MQ_SQL_WALK gives all rows with a reference, orphans or not */
+    bool shared; /* writers run at the same time, and a failed statement undoes a transaction */
+    bool takes_arrays; /* MQ_SQL_COUNT_ADD and MQ_SQL_LOG_ADD do, one for each column */
+    bool walks_all;    /* MQ_SQL_WALK gives all rows with a reference, orphans or not */
 };
 extern const struct mq_sql_dialect mq_pgsql_dialect;
 extern const struct mq_sql_dialect mq_mysql_dialect;
@@ -89,9 +91,9 @@ struct mq_names {
 
 /* Replaces the dialect's words, {t} (the job table, quoted), {b} (bodies), {s} (ledger), {C}
  * (counters), {H} (history), {c} (config), {r} (reference column), {o} and {k} (orphan check's
- * table and column), {T} (the job table's bare name), {E} (the history's), {j} (all columns), {*}
- * (with their types), {f} and {g} (a new row's columns and values), {K} (the config keys that
- * claims read). malloc'ed; NULL without memory. */
+ * table and column), {T}, {G} and {E} (the bare names of the job table, the counters and the
+ * history), {j} (all columns), {*} (with their types), {f} and {g} (a new row's columns and
+ * values), {K} (the config keys that claims read). malloc'ed; NULL without memory. */
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text);
 

@@ -37,7 +37,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "KEY {q}{T}_expiry{q} (expires_at)){a};"
         "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
         "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL){e};"
-        "CREATE TABLE IF NOT EXISTS {C} (" MQ_COUNT_COLUMNS "){e};"
+        "CREATE TABLE IF NOT EXISTS {C} (" MQ_COUNT_COLUMNS ", KEY {q}{G}_p{q} (part)){e};"
         "CREATE TABLE IF NOT EXISTS {H} (" MQ_LOG_COLUMNS ", KEY {q}{E}_id{q} (job_id), "
         "KEY {q}{E}_at{q} (at)){e};",
     /* Runs after an UPDATE that counted no row. MySQL does not count a row whose value stays
@@ -88,6 +88,9 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "(SELECT min(id) AS id FROM {t} WHERE status = 'pending' "
         "UNION ALL SELECT min(id) FROM {t} WHERE status = 'failed') AS least)"),
 
+    /* By the primary key an UPDATE does not wait for rows that are not committed yet. */
+    [MQ_SQL_COUNT_MARK] =
+        "UPDATE {C} FORCE INDEX (PRIMARY) SET hour = -hour WHERE hour = ?1 AND part > 0",
     [MQ_SQL_LOG_PURGE] = "DELETE FROM {H} WHERE at < ?1 ORDER BY at LIMIT ?2",
 
     [MQ_SQL_COLUMNS_OF] = "SELECT c.column_name, COALESCE((SELECT s.seq_in_index FROM "

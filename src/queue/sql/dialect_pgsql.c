@@ -18,6 +18,16 @@
 #define IN_LIST   "{t}.id = ANY(ARRAY(SELECT id FROM list)) AND {t}.id = list.id"
 #define IDS(rows) "ANY(ARRAY(SELECT id FROM (" LIST(rows) ") AS list))"
 
+/* The columns of a list of rows, each as an array. */
+#define BIG(number)      "CAST(?" #number " AS BIGINT[])"
+#define INT(number)      "CAST(?" #number " AS INTEGER[])"
+#define TEXT(number)     "CAST(?" #number " AS TEXT[])"
+#define ARRAYS_OF_COUNTS BIG(1) ", " TEXT(2) ", " TEXT(3) ", " INT(4) ", " BIG(5) ", " BIG(6)
+#define ARRAYS_OF_LOG                                                                       \
+    BIG(1)                                                                                  \
+    ", " BIG(2) ", " TEXT(3) ", " TEXT(4) ", " TEXT(5) ", " TEXT(6) ", " TEXT(7) ", " TEXT( \
+        8) ", " INT(9) ", " INT(10) ", " INT(11) ", " TEXT(12) ", " BIG(13) ", " BIG(14)
+
 /* PostgreSQL gives a parameter the type of the operand beside it. So a number beside a smaller
  * type, and text beside a number, must be cast. */
 static const char *const overrides[MQ_SQL_COUNT] = {
@@ -58,6 +68,11 @@ static const char *const overrides[MQ_SQL_COUNT] = {
                     "AND " MQ_CLAIMABLE_SQL " AND (" MQ_EXPIRED_BY "?3 OR ({r} IS NOT NULL "
                     "AND NOT EXISTS (SELECT 1 FROM {o} WHERE CAST({o}.{k} AS TEXT) = {t}.{r}))) "
                     "FOR UPDATE SKIP LOCKED",
+    [MQ_SQL_COUNT_ADD] = "INSERT INTO {C}(hour, mail_type, event, part, mails, recipients) "
+                         "SELECT * FROM unnest(" ARRAYS_OF_COUNTS "){U}",
+    [MQ_SQL_LOG_ADD] = "INSERT INTO {H}(at, job_id, reference, mail_type, subject, relay, "
+                       "event, phase, attempt, recipients, uncertain, reply, ms, waited) "
+                       "SELECT * FROM unnest(" ARRAYS_OF_LOG ")",
     [MQ_SQL_COLUMNS_OF] =
         "SELECT a.attname, CASE WHEN i.indkey[0] = a.attnum THEN 1 ELSE 0 END "
         "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid "
@@ -106,6 +121,7 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
             ['i'] = "BIGSERIAL PRIMARY KEY",
             ['I'] = "BIGSERIAL PRIMARY KEY",
             ['U'] = MQ_COUNT_UPSERT,
+            ['P'] = "CREATE INDEX IF NOT EXISTS {m}{q}{G}_p{q} ON {C}(hour) WHERE part > 0;",
             ['n'] = "BIGINT",
             ['x'] = "BYTEA",
             ['z'] = "TEXT",
@@ -131,4 +147,5 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
         },
     .table_max = MQ_NAME_MAX - 7, /* names are cut at 63 octets, also those with "_parked" */
     .shared = true,
+    .takes_arrays = true,
 };

@@ -31,7 +31,7 @@ static const char *const common[MQ_SQL_COUNT] = {
         "WHERE expires_at IS NOT NULL;"
         "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
         "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL);"
-        "CREATE TABLE IF NOT EXISTS {C} (" MQ_COUNT_COLUMNS "){W};"
+        "CREATE TABLE IF NOT EXISTS {C} (" MQ_COUNT_COLUMNS "){W};{P}"
         "CREATE TABLE IF NOT EXISTS {H} (" MQ_LOG_COLUMNS ");"
         "CREATE INDEX IF NOT EXISTS {m}{q}{E}_id{q} ON {q}{E}{q}(job_id);"
         "CREATE INDEX IF NOT EXISTS {m}{q}{E}_at{q} ON {q}{E}{q}(at);",
@@ -105,13 +105,15 @@ static const char *const common[MQ_SQL_COUNT] = {
 
     [MQ_SQL_COUNT_ADD] = "INSERT INTO {C}(hour, mail_type, event, part, mails, recipients) "
                          "VALUES (?1, ?2, ?3, ?4, ?5, ?6){U}",
-    [MQ_SQL_COUNT_PARTS] = "SELECT min(hour) FROM {C} WHERE hour >= ?1 AND hour < ?2 AND part > 0",
-    [MQ_SQL_COUNT_HOLD] = "SELECT mails FROM {C} WHERE hour = ?1 AND part > 0 "
-                          "ORDER BY mail_type, event, part{u}",
+    [MQ_SQL_COUNT_PARTS] = "SELECT min(hour) FROM {C} WHERE part > 0 AND hour < ?1",
+    /* What is added up and deleted are the rows that this UPDATE found: a transaction that began
+     * long ago can still commit another one for the hour. No row with a negative hour is ever
+     * committed. */
+    [MQ_SQL_COUNT_MARK] = "UPDATE {C} SET hour = -hour WHERE hour = ?1 AND part > 0",
     [MQ_SQL_COUNT_MERGE] = "INSERT INTO {C}(hour, mail_type, event, part, mails, recipients) "
-                           "SELECT hour, mail_type, event, 0, SUM(mails), SUM(recipients) FROM {C} "
-                           "WHERE hour = ?1 AND part > 0 GROUP BY hour, mail_type, event{U}",
-    [MQ_SQL_COUNT_MERGED] = "DELETE FROM {C} WHERE hour = ?1 AND part > 0",
+                           "SELECT -hour, mail_type, event, 0, SUM(mails), SUM(recipients) FROM "
+                           "{C} WHERE hour = ?1 GROUP BY hour, mail_type, event{U}",
+    [MQ_SQL_COUNT_MERGED] = "DELETE FROM {C} WHERE hour = ?1",
     [MQ_SQL_LOG_ADD] = "INSERT INTO {H}(at, job_id, reference, mail_type, subject, relay, "
                        "event, phase, attempt, recipients, uncertain, reply, ms, waited) "
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",

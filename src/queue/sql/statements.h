@@ -53,10 +53,10 @@ enum mq_sql {
     MQ_SQL_SPENT_ROWS,
     MQ_SQL_SPENT_PURGE,
     MQ_SQL_SPENT_MARK,
-    MQ_SQL_COUNT_ADD, /* on a server also with a longer list of values: history.c */
-    MQ_SQL_COUNT_PARTS,
-    MQ_SQL_COUNT_HOLD, /* locks the parts of an hour's counters */
-    MQ_SQL_COUNT_MERGE,
+    MQ_SQL_COUNT_ADD,   /* many rows on a server: history.c */
+    MQ_SQL_COUNT_PARTS, /* an hour before ?1 whose counters have parts */
+    MQ_SQL_COUNT_MARK,  /* these three add up the parts of an hour, in one transaction */
+    MQ_SQL_COUNT_MERGE, /* ?1, here and below: the hour, negative */
     MQ_SQL_COUNT_MERGED,
     MQ_SQL_LOG_ADD, /* likewise */
     MQ_SQL_LOG_OLD,

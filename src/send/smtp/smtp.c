@@ -109,6 +109,7 @@ static void connect_failed(struct pool *pool, const char *reason, bool hopeless,
     pool->next_connect_ms = mq_clock_monotonic_ms() + (int64_t)RECONNECT_MS * failures * failures;
     if (connecting == 0 && (hopeless || failures >= FAILURES_MAX)) {
         mq_transport_in_trouble(&pool->transport, reason, retry_after_s);
+        pool->transport.trouble.phase = "connect";
     }
 }
 
