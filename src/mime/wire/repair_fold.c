@@ -182,25 +182,22 @@ static bool has_dashes(struct mq_str line, size_t at)
 }
 
 /* Returns where to cut a line: at most at `max`, between characters, and not before "--" if that is
- * possible. */
+ * possible behind the first octets, which may be "=XX". */
 static size_t cut_place(struct mq_str line, size_t max)
 {
     size_t n = mq_utf8_cut(line, max);
     size_t place = n;
-    while (n > 1 && has_dashes(line, n)) {
+    while (n > 3 && has_dashes(line, n)) {
         n = mq_utf8_cut(line, n - 1);
     }
-    return n > 1 ? n : place;
+    return n > 3 ? n : place;
 }
 
 /* Like cut_place(), but for quoted-printable: "=XX" is not cut either. */
 static size_t soft_place(struct mq_str line, size_t max)
 {
     size_t n = cut_place(line, max - 1);
-    if (n > 3 && line.data[n - 1] == '=') {
-        return n - 1;
-    }
-    return n > 3 && line.data[n - 2] == '=' ? n - 2 : n;
+    return line.data[n - 1] == '=' ? n - 1 : line.data[n - 2] == '=' ? n - 2 : n;
 }
 
 void mq_repair_break_quoted_printable(struct mq_buffer *out, struct mq_str text)
