@@ -108,13 +108,6 @@ static void fold_line(struct mq_buffer *out, struct mq_str line, size_t kept)
 
 /* ---- header sections ---- */
 
-static bool is_field(struct mq_str line, const char *name)
-{
-    size_t len = strlen(name);
-    return line.len > len && line.data[len] == ':' &&
-           mq_str_equal_nocase((struct mq_str){line.data, len}, mq_str_of(name));
-}
-
 /* Writes a line of a Message-ID field and keeps the id (at most 980 octets) together. *done:
  * whether the id has been written. */
 static void fold_id_line(struct mq_buffer *out, struct mq_str line, size_t name, bool *done)
@@ -149,8 +142,10 @@ void mq_repair_fold(struct mq_buffer *out, struct mq_str head, const struct mq_r
         struct mq_str line = mq_repair_take_line(&head);
         size_t name = line.len > 0 ? name_length(line) : 0;
         if (name > 0) {
-            drops = change->encoding != NULL && is_field(line, "Content-Transfer-Encoding");
-            in_id = is_field(line, "Message-ID");
+            struct mq_str field = {line.data, name - 1};
+            bool is_encoding = mq_str_equal_nocase(field, MQ_STR("Content-Transfer-Encoding"));
+            drops = change->encoding != NULL && is_encoding;
+            in_id = mq_str_equal_nocase(field, MQ_STR("Message-ID"));
             met_id = false;
         }
         if (in_id) {
