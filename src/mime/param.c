@@ -8,9 +8,9 @@
 #include "core/ascii.h"
 #include "mime/header.h"
 
-#define PARAMS_MAX     900 /* octets of a type with its parameters: they fit in a line of 998 */
-#define TYPE_PART_MAX  127 /* RFC 6838, 4.2 */
-#define EXTENDED_BEGIN "utf-8''"
+#define PARAMS_MAX    900 /* octets of a type with its parameters: they fit in a line of 998 */
+#define TYPE_PART_MAX 127 /* RFC 6838, 4.2 */
+#define SECTION_MIN   12  /* octets of one UTF-8 character, percent-encoded */
 
 /* ---- media types ---- */
 
@@ -138,7 +138,8 @@ void mq_media_type_write(struct mq_buffer *out, size_t *column, const struct mq_
     }
 }
 
-bool mq_param_is_literal(char c)
+/* Whether an extended value has a character unencoded: attribute-char of RFC 2231, 7. */
+static bool is_literal(char c)
 {
     return is_token_char(c) && c != '*' && c != '\'' && c != '%';
 }
@@ -150,13 +151,13 @@ static size_t put_section(struct mq_buffer *out, size_t *column, struct mq_str v
     static const char hex[] = "0123456789ABCDEF";
     size_t taken = 0;
     while (taken < value.len) {
-        char coded[12];
+        char coded[SECTION_MIN];
         size_t n = 0;
         size_t step = mq_utf8_next(mq_str_skip(value, taken), NULL);
         step = step ? step : 1;
         for (size_t i = taken; i < taken + step; i++) {
             unsigned char c = (unsigned char)value.data[i];
-            if (mq_param_is_literal((char)c)) {
+            if (is_literal((char)c)) {
                 coded[n++] = (char)c;
             } else {
                 coded[n++] = '%';
@@ -178,27 +179,31 @@ static size_t extended_length(struct mq_str value)
 {
     size_t n = 0;
     for (size_t i = 0; i < value.len; i++) {
-        n += mq_param_is_literal(value.data[i]) ? 1 : 3;
+        n += is_literal(value.data[i]) ? 1 : 3;
     }
     return n;
 }
 
-/* Writes name*=utf-8''…, or name*0*=utf-8''…; name*1*=… */
-static void put_extended(struct mq_buffer *out, size_t *column, const char *name,
-                         struct mq_str value)
+void mq_param_extended(struct mq_buffer *out, size_t *column, struct mq_str charset,
+                       struct mq_str name, struct mq_str value)
 {
-    char begins[64];
+    char begins[128];
     size_t coded = extended_length(value);
-    size_t n = (size_t)snprintf(begins, sizeof begins, "%s*=%s", name, EXTENDED_BEGIN);
+    size_t n = name.len + strlen("*=''") + charset.len;
     bool whole = n + coded + 2 <= MQ_LINE_MAX_WORD;
     for (int section = 0; section == 0 || value.len > 0; section++) {
+        char number[16] = "";
         if (!whole) {
-            n = (size_t)snprintf(begins, sizeof begins, "%s*%d*=%s", name, section,
-                                 section == 0 ? EXTENDED_BEGIN : "");
+            snprintf(number, sizeof number, "%d*", section);
         }
+        n = (size_t)snprintf(begins, sizeof begins, "%.*s*%s=%.*s%s", (int)name.len, name.data,
+                             number, section == 0 ? (int)charset.len : 0, charset.data,
+                             section == 0 ? "''" : "");
         begin(out, column, whole ? n + coded + 1 : MQ_LINE_MAX_WORD - 1);
         put(out, column, (struct mq_str){begins, n});
-        value = mq_str_skip(value, put_section(out, column, value, MQ_LINE_MAX_WORD - *column - 1));
+        size_t used = *column + 1;
+        size_t room = used + SECTION_MIN < MQ_LINE_MAX_WORD ? MQ_LINE_MAX_WORD - used : SECTION_MIN;
+        value = mq_str_skip(value, put_section(out, column, value, room));
     }
 }
 
@@ -220,7 +225,7 @@ static bool put_plain(struct mq_buffer *out, size_t *column, const char *name, s
 void mq_param_filename(struct mq_buffer *out, size_t *column, const char *name, struct mq_str value)
 {
     if (!put_plain(out, column, name, value)) {
-        put_extended(out, column, name, value);
+        mq_param_extended(out, column, MQ_STR(MQ_HEADER_UTF8), mq_str_of(name), value);
     }
 }
 

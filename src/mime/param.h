@@ -17,11 +17,14 @@ const char *mq_media_type_parse(struct mq_str text, struct mq_media_type *out);
 /* Writes a type after "Content-Type:". */
 void mq_media_type_write(struct mq_buffer *out, size_t *column, const struct mq_media_type *type);
 
-/* Whether an extended value has a character unencoded: attribute-char of RFC 2231, 7. */
-bool mq_param_is_literal(char c);
+#define MQ_PARAM_NAME_MAX 60 /* octets of a name that leaves room for a value */
 
-/* Writes a file's name (UTF-8 without control characters) as a parameter, after ';' and a space or
- * fold: a short ASCII name in quotes, others by RFC 2231, in sections if they are long. */
+/* Writes a parameter by RFC 2231, after ';' and a space or fold: name*=charset''…, or if that does
+ * not fit in a line, in sections: name*0*=…; name*1*=…. The charset has at most 40 octets. */
+void mq_param_extended(struct mq_buffer *out, size_t *column, struct mq_str charset,
+                       struct mq_str name, struct mq_str value);
+/* Writes a file's name (UTF-8 without control characters) as a parameter: a short ASCII name in
+ * quotes, others with mq_param_extended(). */
 void mq_param_filename(struct mq_buffer *out, size_t *column, const char *name,
                        struct mq_str value);
 /* Writes a file's name for readers that do not know RFC 2231: in quotes and ASCII ("Größe.pdf"

@@ -19,6 +19,8 @@ struct mq_repair_line {
 
 /* Appends a value on one line: without line ends, tabs as spaces. */
 void mq_repair_unfold(struct mq_buffer *out, struct mq_str value);
+/* Appends text in ASCII: bytes over 127 become hexadecimal digits behind a mark, as in "=F6". */
+void mq_repair_escape(struct mq_buffer *out, struct mq_str text, char mark);
 /* Return how many spaces and tabs a text begins with, and ends with. */
 size_t mq_repair_blanks(struct mq_str text);
 size_t mq_repair_blanks_behind(struct mq_str text);

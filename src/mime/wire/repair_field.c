@@ -6,7 +6,7 @@
 #include "mime/wire/internal.h"
 #include "mime/wire/message.h"
 
-#define CHARSET_MAX 40 /* octets; leaves room for text in encoded words */
+#define CHARSET_MAX 40 /* octets; leaves room for text in encoded words and parameters */
 
 enum kind { TEXT, ADDRESSES, LIST, PARAMS, KEPT, ESCAPED };
 
@@ -66,20 +66,6 @@ struct mq_str mq_repair_charset(struct mq_str head, struct mq_buffer *scratch)
     return !scratch->failed && is_charset(found) ? found : MQ_STR("windows-1252");
 }
 
-/* Writes a field in ASCII where encoded words are not possible: bytes over 127 become "=XX". An
- * atom may have these characters, so an id stays an id. */
-static void put_escaped(struct mq_buffer *out, struct mq_str field)
-{
-    for (size_t i = 0; i < field.len; i++) {
-        unsigned char c = (unsigned char)field.data[i];
-        if (c < 0x80) {
-            mq_buffer_char(out, (char)c);
-        } else {
-            mq_buffer_printf(out, "=%02X", c);
-        }
-    }
-}
-
 /* ---- one field ---- */
 
 struct field {
@@ -113,8 +99,8 @@ static bool put_field(struct mq_buffer *out, const struct field *field, enum kin
 {
     struct mq_buffer value = {0};
     size_t name = field->name.len + 1;
-    if (kind == ESCAPED) {
-        put_escaped(out, field->text);
+    if (kind == ESCAPED) { /* an atom may have "=", so an id stays an id */
+        mq_repair_escape(out, field->text, '=');
         return true;
     }
     mq_buffer_char(&value, ' ');

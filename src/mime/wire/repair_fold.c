@@ -108,13 +108,6 @@ static void fold_line(struct mq_buffer *out, struct mq_str line, size_t kept)
 
 /* ---- header sections ---- */
 
-static bool is_field(struct mq_str line, const char *name)
-{
-    size_t len = strlen(name);
-    return line.len > len && line.data[len] == ':' &&
-           mq_str_equal_nocase((struct mq_str){line.data, len}, mq_str_of(name));
-}
-
 /* Writes a line of a Message-ID field and keeps the id (at most 980 octets) together. *done:
  * whether the id has been written. */
 static void fold_id_line(struct mq_buffer *out, struct mq_str line, size_t name, bool *done)
@@ -149,8 +142,10 @@ void mq_repair_fold(struct mq_buffer *out, struct mq_str head, const struct mq_r
         struct mq_str line = mq_repair_take_line(&head);
         size_t name = line.len > 0 ? name_length(line) : 0;
         if (name > 0) {
-            drops = change->encoding != NULL && is_field(line, "Content-Transfer-Encoding");
-            in_id = is_field(line, "Message-ID");
+            struct mq_str field = {line.data, name - 1};
+            bool is_encoding = mq_str_equal_nocase(field, MQ_STR("Content-Transfer-Encoding"));
+            drops = change->encoding != NULL && is_encoding;
+            in_id = mq_str_equal_nocase(field, MQ_STR("Message-ID"));
             met_id = false;
         }
         if (in_id) {
@@ -182,25 +177,22 @@ static bool has_dashes(struct mq_str line, size_t at)
 }
 
 /* Returns where to cut a line: at most at `max`, between characters, and not before "--" if that is
- * possible. */
+ * possible behind the first octets, which may be "=XX". */
 static size_t cut_place(struct mq_str line, size_t max)
 {
     size_t n = mq_utf8_cut(line, max);
     size_t place = n;
-    while (n > 1 && has_dashes(line, n)) {
+    while (n > 3 && has_dashes(line, n)) {
         n = mq_utf8_cut(line, n - 1);
     }
-    return n > 1 ? n : place;
+    return n > 3 ? n : place;
 }
 
 /* Like cut_place(), but for quoted-printable: "=XX" is not cut either. */
 static size_t soft_place(struct mq_str line, size_t max)
 {
     size_t n = cut_place(line, max - 1);
-    if (n > 3 && line.data[n - 1] == '=') {
-        return n - 1;
-    }
-    return n > 3 && line.data[n - 2] == '=' ? n - 2 : n;
+    return line.data[n - 1] == '=' ? n - 1 : line.data[n - 2] == '=' ? n - 2 : n;
 }
 
 void mq_repair_break_quoted_printable(struct mq_buffer *out, struct mq_str text)

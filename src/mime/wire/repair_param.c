@@ -6,8 +6,6 @@
 #include "mime/param.h"
 #include "mime/wire/internal.h"
 
-#define SECTION_NAME 60 /* octets of the longest parameter name that leaves room for a value */
-
 struct param {
     struct mq_str name, value; /* the value with its quotes */
     struct mq_str text;        /* name and value as they stand in the field */
@@ -73,54 +71,6 @@ bool mq_repair_param_find(struct mq_str value, struct mq_str name, struct mq_buf
     return false;
 }
 
-/* ---- RFC 2231 ---- */
-
-static void put_percent(struct mq_buffer *out, struct mq_str text, bool only_raw)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        if (only_raw ? c < 0x80 : mq_param_is_literal((char)c)) {
-            mq_buffer_char(out, (char)c);
-        } else {
-            mq_buffer_printf(out, "%%%02X", c);
-        }
-    }
-}
-
-static void put_token(struct mq_repair_line *line, struct mq_buffer *token)
-{
-    line->out->failed = line->out->failed || token->failed;
-    mq_repair_put(line, MQ_STR(""), MQ_STR(";"));
-    mq_repair_put(line, MQ_STR(" "), mq_buffer_view(token));
-    mq_buffer_reset(token);
-}
-
-/* Writes name*=charset''…, or in sections: name*0*=charset''…; name*1*=… */
-static void put_extended(struct mq_repair_line *line, struct mq_str name, struct mq_str value)
-{
-    struct mq_buffer token = {0};
-    size_t frame = name.len + line->charset.len + 8;
-    size_t room = (frame < SECTION_NAME ? MQ_LINE_MAX_WORD - frame : 16) / 3;
-    bool whole = value.len <= room;
-    for (int64_t section = 0; value.len > 0 && !line->out->failed; section++) {
-        size_t n = mq_utf8_cut(value, room);
-        mq_buffer_str(&token, name);
-        mq_buffer_char(&token, '*');
-        if (!whole) {
-            mq_buffer_int(&token, section);
-            mq_buffer_char(&token, '*');
-        }
-        mq_buffer_char(&token, '=');
-        if (section == 0) {
-            mq_buffer_str(&token, line->charset);
-            mq_buffer_cstr(&token, "''");
-        }
-        put_percent(&token, mq_str_cut(&value, n), false);
-        put_token(line, &token);
-    }
-    mq_buffer_clear(&token);
-}
-
 /* ---- writing ---- */
 
 static const char file_names[] = "filename name";
@@ -138,34 +88,32 @@ static unsigned find_extended(struct mq_str params)
     return found;
 }
 
-/* Writes a file's name in ASCII, for old readers, if its extended form is there already. Else
- * writes nothing and returns false. */
-static bool put_fallback(struct mq_repair_line *line, unsigned extended, struct mq_str name,
-                         struct mq_str value)
+static void put_text(struct mq_repair_line *line, struct mq_str text)
 {
-    int word = mq_str_word(name, file_names, mq_str_equal_nocase);
-    if (word < 0 || (extended & 1u << word) == 0) {
-        return false;
-    }
-    mq_param_fallback(line->out, &line->column, word == 0 ? "filename" : "name", value);
-    return true;
+    mq_repair_put(line, MQ_STR(""), MQ_STR(";"));
+    mq_repair_put(line, MQ_STR(" "), text);
 }
 
+/* Writes a parameter with bytes over 127: in ASCII, for old readers, if it is a file's name whose
+ * extended form is there already, or else in extended form. */
 static void put_param(struct mq_repair_line *line, unsigned extended, const struct param *param)
 {
     struct mq_buffer text = {0};
+    int word = mq_str_word(param->name, file_names, mq_str_equal_nocase);
     line->changed = true;
     if (param->name.data[param->name.len - 1] == '*') {
-        put_percent(&text, param->text, true);
-        put_token(line, &text);
-        goto out;
+        mq_repair_escape(&text, param->text, '%');
+        put_text(line, mq_buffer_view(&text));
+    } else {
+        mq_repair_unquote(&text, param->value);
+        struct mq_str value = mq_buffer_view(&text);
+        if (word >= 0 && (extended & 1u << word) != 0) {
+            mq_param_fallback(line->out, &line->column, word == 0 ? "filename" : "name", value);
+        } else {
+            mq_param_extended(line->out, &line->column, line->charset, param->name, value);
+        }
     }
-    mq_repair_unquote(&text, param->value);
     line->out->failed = line->out->failed || text.failed;
-    if (!put_fallback(line, extended, param->name, mq_buffer_view(&text))) {
-        put_extended(line, param->name, mq_buffer_view(&text));
-    }
-out:
     mq_buffer_clear(&text);
 }
 
@@ -174,7 +122,7 @@ out:
 static bool is_writable(struct mq_str name)
 {
     const char *star = memchr(name.data, '*', name.len);
-    return name.len <= SECTION_NAME && (star == NULL || name.data[name.len - 1] == '*');
+    return name.len <= MQ_PARAM_NAME_MAX && (star == NULL || name.data[name.len - 1] == '*');
 }
 
 bool mq_repair_params(struct mq_repair_line *line, struct mq_str value)
@@ -196,8 +144,7 @@ bool mq_repair_params(struct mq_repair_line *line, struct mq_str value)
             }
             put_param(line, extended, &param);
         } else if (param.text.len > 0) {
-            mq_repair_put(line, MQ_STR(""), MQ_STR(";"));
-            mq_repair_put(line, MQ_STR(" "), param.text);
+            put_text(line, param.text);
         }
     }
     return true;

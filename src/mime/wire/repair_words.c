@@ -20,6 +20,18 @@ void mq_repair_unfold(struct mq_buffer *out, struct mq_str value)
     }
 }
 
+void mq_repair_escape(struct mq_buffer *out, struct mq_str text, char mark)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (c < 0x80) {
+            mq_buffer_char(out, (char)c);
+        } else {
+            mq_buffer_printf(out, "%c%02X", mark, c);
+        }
+    }
+}
+
 size_t mq_repair_blanks(struct mq_str text)
 {
     size_t n = 0;

@@ -16,6 +16,7 @@
 #include "mime/wire/message.h"
 #include "php/ini.h"
 #include "php/message/given_message.h"
+#include "php/message/holder.h"
 #include "php/message/mail.h"
 
 #define HOST_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
@@ -368,24 +369,30 @@ static zend_string *qualified(const zend_string *head)
 
 /* ---- the arguments of enqueue() ---- */
 
+static void clear_list(void *list)
+{
+    mq_strings_clear(list);
+}
+
 /* Collects the recipients of header section and command line. `out` stays undefined without any. */
 static enum mq_status set_recipients(const zend_string *head, const zend_string *words, zval *out,
                                      struct mq_error *err)
 {
-    struct mq_strings list = {0};
+    zval holder; /* frees the list if PHP's memory limit ends this function */
+    struct mq_strings *list = mq_php_holder_new(&holder, sizeof *list, clear_list);
     smart_str more = {0};
-    enum mq_status status = mq_envelope_recipients(mq_php_view(head), &list, err);
+    enum mq_status status = mq_envelope_recipients(mq_php_view(head), list, err);
     if (status == MQ_OK && words) {
         append_qualified(&more, mq_php_view(words));
-        status = mq_addresses_of_header(mq_php_view(more.s), "additional_params", &list, err);
+        status = mq_addresses_of_header(mq_php_view(more.s), "additional_params", list, err);
     }
-    if (status == MQ_OK && list.count > 0) {
+    if (status == MQ_OK && list->count > 0) {
         array_init(out);
     }
-    for (size_t i = 0; i < list.count && status == MQ_OK; i++) {
-        add_assoc_string(out, list.items[i], list.items[i]); /* as keys: no address comes twice */
+    for (size_t i = 0; i < list->count && status == MQ_OK; i++) {
+        add_assoc_string(out, list->items[i], list->items[i]); /* as keys: no address comes twice */
     }
-    mq_strings_clear(&list);
+    zval_ptr_dtor(&holder);
     smart_str_free(&more);
     return status;
 }

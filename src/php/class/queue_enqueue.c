@@ -267,7 +267,7 @@ ZEND_METHOD(MailQueue, envelope)
         RETURN_THROWS();
     }
     if (!read_message(argument, types, &message)) {
-        RETURN_THROWS();
+        return; /* not RETURN_THROWS(): at the memory limit there may be no exception */
     }
     struct mq_envelope *found = mq_php_holder_new(&holder, sizeof *found, clear_envelope);
     if (mq_php_ok(find_envelope(mq_php_message_of(&message), found, &err), &err)) {

@@ -20,7 +20,6 @@ static void holder_free(zend_object *object)
 static const zend_object_handlers handlers = {
     .free_obj = holder_free,
     .dtor_obj = zend_objects_destroy_object,
-    .get_gc = zend_std_get_gc,
 };
 
 void *mq_php_holder_new(zval *out, size_t size, void (*clear)(void *data))

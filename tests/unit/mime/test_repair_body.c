@@ -123,6 +123,24 @@ static void test_encoded(void **state)
     assert_repaired();
 }
 
+/* A rule of "-" behind "=C3" fills lines: not even then does a soft break cut "=C3". */
+static void test_rule(void **state)
+{
+    (void)state;
+    for (size_t before = 0; before <= 1; before++) {
+        both(HAVE "Content-Transfer-Encoding: quoted-printable\r\n\r\n");
+        both(before > 0 ? "a=C3" : "=C3");
+        repeat(&raw, "-", 72 - before + 14 * 73);
+        repeat(&wanted, "-", 72 - before);
+        for (int i = 0; i < 14; i++) {
+            mq_buffer_cstr(&wanted, "=\r\n=2D");
+            repeat(&wanted, "-", 72);
+        }
+        both("\r\n");
+        assert_repaired();
+    }
+}
+
 /* Where encoding is not allowed, lines are cut, as relays do. */
 static void test_cut(void **state)
 {
@@ -383,6 +401,7 @@ int main(void)
         cmocka_unit_test_teardown(test_text, teardown),
         cmocka_unit_test_teardown(test_charset, teardown),
         cmocka_unit_test_teardown(test_encoded, teardown),
+        cmocka_unit_test_teardown(test_rule, teardown),
         cmocka_unit_test_teardown(test_cut, teardown),
         cmocka_unit_test_teardown(test_multipart, teardown),
         cmocka_unit_test_teardown(test_multipart_encoded, teardown),
