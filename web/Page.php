@@ -1,0 +1,160 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Web;
+
+use MailQueue;
+use MailQueue\Cli\Arguments;
+use MailQueue\Cli\Failure;
+use MailQueue\Cli\Settings;
+use MailQueue\Cli\Stop;
+
+/**
+ * The page. It is closed until $access or a password's hash (MAILQUEUE_PAGE_HASH) is there.
+ *
+ *     (new MailQueue\Web\Page($queue, access: fn () => $isAdmin ? 'admin' : null))->handle();
+ */
+final class Page
+{
+    private readonly Options $options;
+
+    /**
+     * @param MailQueue|\Closure(): MailQueue $queue a Closure is called once somebody may see it
+     * @param (\Closure(): (string|null))|null $access the application's own login: returns "admin",
+     *     "viewer" (sees no messages, changes nothing) or null. null: the password
+     * @param string|null $user who is logged in there, for the log
+     * @param bool|null $bodies whether admins may read messages; null: MAILQUEUE_PAGE_BODIES
+     * @param list<string>|null $proxies trusted addresses; null: MAILQUEUE_PAGE_PROXIES
+     * @param array<string, string> $keep parameters of the URL by which the application finds it
+     * @param string|null $orphanCheck the queue's, "table.column": its rows are counted
+     */
+    public function __construct(
+        private readonly MailQueue|\Closure $queue,
+        private readonly ?\Closure $access = null,
+        private readonly ?string $user = null,
+        ?bool $bodies = null,
+        ?array $proxies = null,
+        private readonly array $keep = [],
+        private readonly ?string $orphanCheck = null,
+    ) {
+        $this->options = new Options($bodies, $proxies);
+    }
+
+    /**
+     * The page of the queue that options of the command line name, such as "--database=/srv/a.db".
+     *
+     * @param list<string> $options
+     * @param (\Closure(): (string|null))|null $access
+     */
+    public static function of(array $options = [], ?\Closure $access = null): self
+    {
+        $checks = preg_grep('/^--orphan-check=/', $options) ?: [];
+        return new self(
+            static fn (): MailQueue
+                => (new Settings(new Arguments(['status', ...$options])))->queue(),
+            $access,
+            orphanCheck: $checks === [] ? null : substr((string) end($checks), 15),
+        );
+    }
+
+    /** Answers the request that PHP has. */
+    public function handle(): void
+    {
+        ini_set('display_errors', '0'); // what PHP says of an error is for its log
+        $this->respond()->send();
+    }
+
+    /** The same as an object, for frameworks that send responses themselves. */
+    public function respond(?Request $request = null): Response
+    {
+        $request ??= Request::fromGlobals();
+        $texts = Texts::of($request);
+        $links = new Links($this->keep);
+        $gate = new Gate($request, $this->options->proxies);
+        $key = $this->access === null ? $this->options->hash : '';
+        $session = new Session($request, $gate->isSecure, $key);
+        try {
+            $response = Router::asset($request->view())
+                ?? $this->answer($request, $texts, $links, $gate, $session);
+        } catch (\Throwable $e) {
+            $response = self::failed($e, $request, $texts, new Layout($texts, $links));
+        }
+        $language = $request->text('language') === null ? null
+            : "mailqueue_language=$texts->language; Path=/; SameSite=Strict; Max-Age=31536000";
+        $response->cookies = array_values(array_filter([$session->cookie(), $language]));
+        return $response;
+    }
+
+    private function answer(
+        Request $request,
+        Texts $texts,
+        Links $links,
+        Gate $gate,
+        Session $session
+    ): Response {
+        $refusal = $gate->refusal($texts);
+        $isClosed = $this->access === null && $this->options->hash === '';
+        if ($refusal !== null || $isClosed) {
+            throw new Refusal($refusal ?? $texts->t('This page is closed. Give it a password: '
+                . '"mailqueue page --password" makes a hash for MAILQUEUE_PAGE_HASH. Or pass '
+                . '"access" to the page, behind your own login.'), 403);
+        }
+        if (!in_array($request->method(), ['GET', 'HEAD', 'POST'], true)) {
+            throw new Refusal($texts->t('This page only knows GET and POST.'), 405);
+        }
+        $isOwn = !$gate->isForeign() && $session->accepts($request->field('token'));
+        if ($request->isPost() && !$isOwn) {
+            throw new Refusal($texts->t('This form is not of this page, or it is too old. Nothing '
+                . 'was changed. Go back, reload the page and try again.'), 403);
+        }
+        $login = new Login($texts, new Layout($texts, $links), $links, $session);
+        $role = $this->access !== null ? ($this->access)()
+            : ($session->isLoggedIn() ? 'admin' : null);
+        if ($role === null && $this->access === null && Router::isForPeople($request)) {
+            return $request->isPost() && $request->field('action') === 'log-in'
+                ? $login->check($request, $this->options->hash, $gate->address) : $login->form();
+        }
+        if (!in_array($role, ['admin', 'viewer'], true)) {
+            throw new Refusal($texts->t('You may not see this page. Log in first.'), 403);
+        }
+        if ($request->field('action') === 'log-out') {
+            $session->logOut();
+            return Response::redirect($links->to('overview'));
+        }
+        $user = $this->user ?? $role;
+        return Router::answer(new Context(
+            $this->queue instanceof \Closure ? ($this->queue)() : $this->queue,
+            $request,
+            $texts,
+            $links,
+            $session,
+            $role,
+            $this->access === null ? "$user@$gate->address" : $user,
+            $this->options->bodies,
+            $this->orphanCheck,
+        ));
+    }
+
+    private static function failed(
+        \Throwable $e,
+        Request $request,
+        Texts $texts,
+        Layout $layout
+    ): Response {
+        $isOurs = $e instanceof Stop || $e instanceof MailQueue\Exception
+            || $e instanceof \ValueError;
+        $status = $e instanceof Refusal ? $e->status : ($e instanceof \ValueError ? 400
+            : ($isOurs ? 503 : 500));
+        if ($status >= 500) {
+            error_log("mailqueue page: $e");
+        }
+        $text = $isOurs || $e instanceof Refusal ? Failure::text($e)
+            : $texts->t("An error that the page does not know. PHP's error log says more.");
+        if (!Router::isForPeople($request)) {
+            return Response::json(['error' => $text], $status);
+        }
+        $title = $texts->t('That did not work');
+        return new Response($layout->sentence($title, ucfirst($text)), $status);
+    }
+}

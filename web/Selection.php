@@ -1,0 +1,64 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Web;
+
+use MailQueue;
+use MailQueue\Cli\Arguments;
+use MailQueue\Cli\Filter;
+use MailQueue\Cli\Stop;
+
+/** Which mails a list or a bulk action is about: those of a filter, or single ones. */
+final class Selection
+{
+    public const FIELDS = ['type', 'reference', 'recipient', 'error', 'subject', 'older'];
+
+    /** @var array<string, string> the filter's fields that are set */
+    public readonly array $fields;
+    public readonly Filter $filter;
+
+    /** @param \Closure(string): ?string $field the text of a field */
+    public function __construct(\Closure $field)
+    {
+        $fields = [];
+        foreach (['status', ...self::FIELDS] as $name) {
+            $text = $field($name);
+            $text === null || $fields[$name] = $text;
+        }
+        $this->fields = $fields;
+        $words = array_map(
+            static fn (string $name, string $text): string => "--$name=$text",
+            array_keys($fields),
+            $fields
+        );
+        try {
+            $this->filter = new Filter(new Arguments(['list', ...$words]));
+        } catch (Stop $e) {
+            throw new Refusal(ltrim($e->getMessage(), '-'));
+        }
+    }
+
+    /**
+     * @param array<mixed> $given the form's
+     * @return list<int>
+     */
+    public static function ids(array $given): array
+    {
+        $ids = [];
+        foreach ($given as $id) {
+            is_string($id) && preg_match('/\A[1-9]\d{0,17}\z/', $id) === 1 && $ids[] = (int) $id;
+        }
+        return array_values(array_unique($ids));
+    }
+
+    /** @return list<int> all that the filter finds */
+    public function all(MailQueue $queue): array
+    {
+        $ids = [];
+        foreach ($this->filter->jobs($queue) as $jobs) {
+            array_push($ids, ...array_column($jobs, 'id'));
+        }
+        return $ids;
+    }
+}

@@ -1,0 +1,66 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Web\View;
+
+use MailQueue\Job;
+use MailQueue\Web\Figures;
+use MailQueue\Web\Html;
+
+/** Mails of which nobody knows whether they arrived. */
+final class Uncertain extends View
+{
+    private const MOST = 100;
+
+    public function title(): string
+    {
+        return $this->t('Uncertain');
+    }
+
+    public function content(): Html
+    {
+        $about = Html::e('p', ['class' => 'lead'], $this->t('The connection ended before the '
+            . 'relay had answered: these mails may have arrived. Look into the log of the relay, '
+            . 'or ask a recipient. Sent again, they may arrive twice.'));
+        $jobs = [];
+        foreach (Figures::uncertain($this->context->queue, self::MOST) as $id) {
+            // Without its message.
+            array_push($jobs, ...$this->context->queue->jobs(limit: 1, after: $id - 1));
+        }
+        if ($jobs === []) {
+            $none = Html::e('p', ['class' => 'state good'], $this->t('No mail is uncertain.'));
+            return Html::all($about, $none);
+        }
+        $head = ['Id', 'Recipient', 'Subject', 'Last attempt', 'Decision'];
+        return Html::all($about, self::table(
+            $this->title(),
+            array_map($this->t(...), $head),
+            array_map($this->row(...), $jobs)
+        ));
+    }
+
+    /** @return list<Html|string> */
+    private function row(Job $job): array
+    {
+        $forms = [];
+        foreach (['retry' => 'Send again', 'delete' => 'Count as sent'] as $action => $text) {
+            $forms[] = $this->context->form(
+                $action,
+                ['ids[]' => (string) $job->id],
+                $this->context->button($this->t($text))
+            );
+        }
+        return [
+            Html::e(
+                'a',
+                ['href' => $this->context->links->to('mail', ['id' => $job->id])],
+                (string) $job->id
+            ),
+            implode(', ', $job->recipients ?? []),
+            (string) $job->subject,
+            $this->context->texts->time($job->lastAttemptAt),
+            $this->context->isAdmin() ? Html::e('div', ['class' => 'row'], $forms) : '–',
+        ];
+    }
+}
