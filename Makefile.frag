@@ -12,7 +12,7 @@ install-mailqueue-command:
 	@$(mkinstalldirs) $(INSTALL_ROOT)$(prefix)/bin
 	@for classes in cli web; do \
 		to=$(MAILQUEUE_CLASSES)/$$classes; rm -rf $$to.new $$to.old; \
-		(cd $(srcdir) && find $$classes -type f) | while read file; do \
+		(cd $(srcdir) && find $$classes/ -type f) | while read file; do \
 			$(mkinstalldirs) $$to.new/`dirname $${file#$$classes/}` && \
 			$(INSTALL) -m 644 $(srcdir)/$$file $$to.new/$${file#$$classes/} || exit 1; \
 		done || exit 1; \

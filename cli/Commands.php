@@ -261,9 +261,8 @@ final class Commands
             'text' => 'Print the PHP file that shows the queue in a browser, for a directory of '
                 . 'the web server. It is closed until it has a password or a login.',
             'examples' => [
-                'mailqueue page --database /srv/app/data/app.sqlite > public/mailqueue.php',
-                'mailqueue page --password',
-                'mailqueue page --serve 127.0.0.1:8025',
+                'mailqueue page > mailqueue.php',
+                'mailqueue page --password < password.txt',
             ],
             'options' => [
                 'password' => 'read a password, and print its hash for $MAILQUEUE_PAGE_HASH, or '

@@ -22,11 +22,11 @@ final class Figures
         return $about + ['testMode' => $stats->redirectTo !== null, 'now' => time()];
     }
 
-    /** Mails that were refused or given up in the last seven days. */
+    /** Mails that were given up in the last seven days. */
     public static function failures(MailQueue $queue): int
     {
         return (int) (Internal::select($queue, "SELECT SUM(mails) FROM {C} WHERE hour >= ?1 "
-            . "AND event IN ('refused', 'parked')", [time() - 7 * 86400])[0][0] ?? 0);
+            . "AND event = 'parked'", [time() - 7 * 86400])[0][0] ?? 0);
     }
 
     /** @return array<int, int> the begin of each of the last 24 hours → recipients */

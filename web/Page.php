@@ -80,7 +80,7 @@ final class Page
         } catch (\Throwable $e) {
             $response = self::failed($e, $request, $texts, new Layout($texts, $links));
         }
-        $language = $request->text('language') === null ? null
+        $language = $request->choice('language') === null ? null
             : "mailqueue_language=$texts->language; Path=/; SameSite=Strict; Max-Age=31536000";
         $response->cookies = array_values(array_filter([$session->cookie(), $language]));
         return $response;
@@ -136,6 +136,12 @@ final class Page
         ));
     }
 
+    /** Some texts begin with the name of a setting, others with a small letter. */
+    private static function sentence(string $text): string
+    {
+        return preg_match('/\A[a-z]+ /', $text) === 1 ? ucfirst($text) : $text;
+    }
+
     private static function failed(
         \Throwable $e,
         Request $request,
@@ -155,6 +161,6 @@ final class Page
             return Response::json(['error' => $text], $status);
         }
         $title = $texts->t('That did not work');
-        return new Response($layout->sentence($title, ucfirst($text)), $status);
+        return new Response($layout->sentence($title, self::sentence($text)), $status);
     }
 }

@@ -42,10 +42,21 @@ final class Request
         $path = (string) parse_url($this->server('REQUEST_URI'), PHP_URL_PATH);
         $last = basename($path);
         return in_array($last, ['status.json', 'metrics'], true) ? $last
-            : ($this->text('view') ?? 'overview');
+            : ($this->choice('view') ?? 'overview');
     }
 
-    /** A parameter of the URL without spaces around it; null: missing, empty or not a text. */
+    /** A parameter that names one of a few things; null: missing, or no text. */
+    public function choice(string $name): ?string
+    {
+        $value = $this->query[$name] ?? null;
+        return is_string($value) && $value !== '' ? $value : null;
+    }
+
+    /**
+     * A parameter of the URL without spaces around it; null: missing or empty.
+     *
+     * @throws Refusal if it is no text: a filter that is left out would find other mails
+     */
     public function text(string $name): ?string
     {
         return self::of($this->query, $name);
@@ -59,7 +70,8 @@ final class Request
 
     public function cookie(string $name): ?string
     {
-        return self::of($this->cookies, $name);
+        $value = $this->cookies[$name] ?? null;
+        return is_string($value) ? $value : null;
     }
 
     public function server(string $name, string $default = ''): string
@@ -71,8 +83,11 @@ final class Request
     /** @param array<mixed> $values */
     private static function of(array $values, string $name): ?string
     {
-        $value = $values[$name] ?? null;
-        $text = is_string($value) && preg_match('//u', $value) ? trim($value) : '';
+        $value = $values[$name] ?? '';
+        $text = is_string($value) ? trim($value, " \r\n\t") : "\0";
+        if (preg_match('/\A[^\x00-\x1f\x7f]*\z/u', $text) !== 1) {
+            throw new Refusal("\"$name\" must be one line of text. Nothing was changed.");
+        }
         return $text === '' ? null : $text;
     }
 }

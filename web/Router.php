@@ -33,7 +33,7 @@ final class Router
     public static function isForPeople(Request $request): bool
     {
         return !in_array($request->view(), ['status.json', 'metrics'], true)
-            && $request->text('part') === null;
+            && $request->choice('part') === null;
     }
 
     /** The page's own style and script, which are no secret; null: it is something else. */
@@ -70,7 +70,7 @@ final class Router
         $class = self::VIEWS[$name] ?? throw new Refusal($context->t('There is no view "%s". The '
             . 'overview leads to all views.', $name), 404);
         $view = new $class($context);
-        $part = $context->request->text('part');
+        $part = $context->request->choice('part');
         if ($part !== null) {
             $html = $view->part($part) ?? throw new Refusal('No such part.', 404);
             return new Response($html->markup);

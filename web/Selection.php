@@ -35,7 +35,7 @@ final class Selection
         try {
             $this->filter = new Filter(new Arguments(['list', ...$words]));
         } catch (Stop $e) {
-            throw new Refusal(ltrim($e->getMessage(), '-'));
+            throw new Refusal(ucfirst(ltrim($e->getMessage(), '-')));
         }
     }
 

@@ -20,7 +20,7 @@ final class Texts
     /** The one that the reader chose, or else the browser's first that is known. */
     public static function of(Request $request): self
     {
-        $wanted = $request->text('language') ?? $request->cookie('mailqueue_language');
+        $wanted = $request->choice('language') ?? $request->cookie('mailqueue_language');
         $accepted = strtolower($request->server('HTTP_ACCEPT_LANGUAGE'));
         foreach ([$wanted, ...preg_split('/[,; -]+/', $accepted) ?: []] as $one) {
             if ($one !== null && isset(self::LANGUAGES[$one])) {

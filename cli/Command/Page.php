@@ -38,9 +38,9 @@ final class Page extends Command
         return <<<PHP
             <?php
 
-            // The page of mailqueue, by `mailqueue page`; its classes come with the extension. It is
-            // closed until MAILQUEUE_PAGE_HASH is set (mailqueue page --password), or until a login
-            // of yours answers who may see it, as the second argument of of():
+            // The page of mailqueue, by `mailqueue page`; its classes come with the extension. It
+            // is closed until MAILQUEUE_PAGE_HASH is set (mailqueue page --password), or until your
+            // own login is asked who may see it, by the second argument of of():
             // fn () => \$isAdmin ? 'admin' : (\$isStaff ? 'viewer' : null)
             require $classes;
 
