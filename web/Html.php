@@ -11,7 +11,7 @@ namespace MailQueue\Web;
  */
 final class Html
 {
-    private const VOID = ['br', 'hr', 'img', 'input', 'link', 'meta', 'rect', 'line', 'path'];
+    private const VOID = ['br', 'img', 'input', 'link', 'meta'];
     /** Control characters, and those that turn the direction of the text. */
     private const STEERS = '/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{9f}\x{61c}\x{200e}\x{200f}'
         . '\x{202a}-\x{202e}\x{2066}-\x{2069}]/u';

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Web;
 
+use MailQueue;
 use MailQueue\Cli\Command\Status;
 
 /** The frame around each view. */
@@ -17,8 +18,6 @@ final class Layout
         'retried' => '%s brought back.', 'held' => '%s parked.', 'deleted' => '%s deleted.',
         'set' => 'Saved.', 'on' => 'Sending is on.', 'off' => 'Sending is off. Mail that is under '
             . 'way is still finished.',
-        'resent' => 'Queued again as a new mail; this is it.',
-        'counted' => '%s counted as sent.',
     ];
 
     public function __construct(private readonly Texts $texts, private readonly Links $links)
@@ -111,8 +110,23 @@ final class Layout
     /** In red: mail does not go to its recipients. */
     private function testMode(Context $context): ?Html
     {
-        $queue = $context->queue;
-        $text = Status::testMode($queue, $queue->stats(1));
-        return $text === null ? null : Html::e('p', ['class' => 'alarm', 'role' => 'alert'], $text);
+        $to = $context->queue->stats(1)->redirectTo;
+        if ($to === null) {
+            return null;
+        }
+        $ofMachine = Status::machine('REDIRECT_TO') !== null;
+        $but = $ofMachine ? Status::machine('ALLOW_TO') : null;
+        $text = $ofMachine ? $this->texts->t('Test mode of this machine: all mail goes to %s, not '
+            . 'to its recipients (%s).', $to, 'MAILQUEUE_REDIRECT_TO')
+            : $this->texts->t('Test mode: mail of these types goes to %s, not to its recipients: '
+            . '%s (%s).', $to, self::types($context), Status::redirectKey($context->queue));
+        return Html::e('p', ['class' => 'alarm', 'role' => 'alert'], $text, $but === null ? null
+            : ' ' . $this->texts->t('Only these still get theirs: %s.', $but));
+    }
+
+    private static function types(Context $context): string
+    {
+        return (string) $context->queue->config('mailRedirectTypes')
+            ?: MailQueue::configKeys()['mailRedirectTypes']['default'];
     }
 }

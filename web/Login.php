@@ -24,6 +24,8 @@ final class Login
             Html::e('input', ['type' => 'hidden', 'name' => 'action', 'value' => 'log-in']),
             Html::e('input', ['type' => 'hidden', 'name' => 'token',
                 'value' => $this->session->token()]),
+            Html::e('input', ['type' => 'text', 'name' => 'user', 'value' => 'admin',
+                'autocomplete' => 'username', 'hidden' => true]), // for password managers
             Html::e('label', ['for' => 'password'], $this->texts->t('Password')),
             Html::e('input', ['type' => 'password', 'name' => 'password', 'id' => 'password',
                 'required' => true, 'autocomplete' => 'current-password', 'autofocus' => true]),

@@ -25,7 +25,7 @@ final class Troubles
             => Html::e('li', [], Html::e('strong', [], $one[0]), ' ', $one[1]), $found));
     }
 
-    /** @return list<array{string, string}> trouble and cure */
+    /** @return list<array{string, Html|string}> trouble and cure */
     private function found(Stats $stats, int $workers): array
     {
         $t = $this->context->t(...);
@@ -43,7 +43,10 @@ final class Troubles
             $stats->parked === 0 ? null : [$t(
                 '%s wait for a decision.',
                 $texts->mails($stats->parked)
-            ), $t('See the parked mails.')],
+            ), Html::e('a', ['href' => $this->context->links->to(
+                'mails',
+                ['status' => 'parked']
+            )], $t('See the parked mails.'))],
         ]));
     }
 

@@ -48,7 +48,8 @@ final class Mail extends View
             $this->t('Status') => $this->t($job->status->value) . $reason,
             $this->t('Expected') => !$isWaiting ? '' : ($job->expectedAt === null
                 ? $this->t('unknown') : $texts->time($job->expectedAt)),
-            $this->t('Recipients') => implode(', ', $job->recipients ?? []),
+            $this->t('Recipients') => implode(', ', [...($job->recipients ?? []),
+                ...array_map(strval(...), array_keys($job->refused))]),
             $this->t('Subject') => (string) $job->subject,
             $this->t('From') => (string) $job->envelopeFrom,
             $this->t('Type') => $job->type,
@@ -87,11 +88,11 @@ final class Mail extends View
     {
         $last = $job === null ? [] : ['at' => $job->lastAttemptAt, 'attempt' => $job->attempts,
             'relay' => null];
+        foreach ($job === null || $rows !== [] ? [] : $job->refused as $address => $reply) {
+            $rows[] = $last + ['event' => 'refused', 'reply' => "$address: $reply"];
+        }
         if ($rows === [] && $job?->lastError !== null) {
             $rows[] = $last + ['event' => 'try_later', 'reply' => $job->lastError];
-        }
-        foreach ($job === null ? [] : $job->refused as $address => $reply) {
-            $rows[] = $last + ['event' => 'refused', 'reply' => "$address: $reply"];
         }
         return Html::all(Html::e('h2', [], $this->t('Attempts')), $rows === []
             ? Html::e('p', ['class' => 'note'], $this->t('None yet, or the history is off '
@@ -152,7 +153,7 @@ final class Mail extends View
         ), $message->html() === null
                 ? Html::e('pre', ['class' => 'body', 'tabindex' => '0'], $message->text() ?? '')
                 : Html::e('iframe', ['sandbox' => '', 'title' => $this->t('Preview'),
-                    'referrerpolicy' => 'no-referrer', 'loading' => 'lazy',
+                    'referrerpolicy' => 'no-referrer',
                     'src' => $this->context->links->to('preview', ['id' => $job->id])]));
     }
 }

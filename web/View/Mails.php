@@ -144,10 +144,11 @@ final class Mails extends View
     private function list(array $jobs, Selection $selection): Html
     {
         $isAdmin = $this->context->isAdmin();
-        $head = [...($isAdmin ? [$this->t('Mark')] : []), $this->t('Id'), $this->t('Status'),
-            $this->t('Recipient'), $this->t('Subject'), $this->t('Type'), $this->t('Next')];
-        $table = self::table($this->title(), $head, array_map(fn (Job $job): array
-            => [...($isAdmin ? [$this->mark($job)] : []), ...$this->row($job)], $jobs));
+        $head = ($isAdmin ? ['mark' => 'Mark'] : []) + ['id' => 'Id', 'status' => 'Status',
+            'recipient' => 'Recipient', 'subject' => 'Subject', 'type' => 'Type', 'next' => 'Next'];
+        $rows = array_map(fn (Job $job): array
+            => ($isAdmin ? ['mark' => $this->mark($job)] : []) + $this->row($job), $jobs);
+        $table = self::table($this->title(), array_map($this->t(...), $head), $rows);
         if (!$isAdmin) {
             return $table;
         }
@@ -177,27 +178,33 @@ final class Mails extends View
             'aria-label' => $this->t('Mark mail %s', $job->id)]);
     }
 
-    /** @return list<Html|string> */
+    /** @return array<string, Html|string> */
     private function row(Job $job): array
     {
-        $others = count($job->recipients ?? []) - 1;
-        $texts = $this->context->texts;
-        $at = $job->expectedAt ?? $job->nextAttemptAt;
         $status = $job->status->value;
-        $waits = in_array($job->status, [Status::Pending, Status::Failed], true);
+        $refused = array_map(strval(...), array_keys($job->refused));
+        $recipients = [...($job->recipients ?? []), ...$refused];
+        $others = count($recipients) - 1;
+        $link = $this->context->links->to('mail', ['id' => $job->id]);
+        $error = $job->lastError === null ? null
+            : Html::e('small', ['class' => 'error'], $job->lastError);
         return [
-            Html::e(
-                'a',
-                ['href' => $this->context->links->to('mail', ['id' => $job->id])],
-                (string) $job->id
-            ),
-            Html::e('span', ['class' => "status $status"], $this->t($status)),
-            ($job->recipients[0] ?? '–') . ($others > 0 ? " +$others" : ''),
-            Html::all($job->subject ?? '–', $job->lastError === null ? null
-                : Html::e('small', ['class' => 'error'], $job->lastError)),
-            $job->type,
-            !$waits ? '–' : ($at <= time() ? $this->t('now')
-                : $this->t('in %s', $texts->span($at - time()))),
+            'id' => Html::e('a', ['href' => $link], (string) $job->id),
+            'status' => Html::e('span', ['class' => "status $status"], $this->t($status)),
+            'recipient' => ($recipients[0] ?? '–') . ($others > 0 ? " +$others" : ''),
+            'subject' => Html::all($job->subject ?? '–', $error),
+            'type' => $job->type,
+            'next' => $this->next($job),
         ];
+    }
+
+    private function next(Job $job): string
+    {
+        $in = ($job->expectedAt ?? $job->nextAttemptAt) - time();
+        return match (true) {
+            !in_array($job->status, [Status::Pending, Status::Failed], true) => '–',
+            $in <= 0 => $this->t('now'),
+            default => $this->t('in %s', $this->context->texts->span($in)),
+        };
     }
 }

@@ -32,7 +32,8 @@ final class Uncertain extends View
             $none = Html::e('p', ['class' => 'state good'], $this->t('No mail is uncertain.'));
             return Html::all($about, $none);
         }
-        $head = ['Id', 'Recipient', 'Subject', 'Last attempt', 'Decision'];
+        $head = ['id' => 'Id', 'recipient' => 'Recipient', 'subject' => 'Subject',
+            'last' => 'Last attempt', 'decision' => 'Decision'];
         return Html::all($about, self::table(
             $this->title(),
             array_map($this->t(...), $head),
@@ -40,27 +41,22 @@ final class Uncertain extends View
         ));
     }
 
-    /** @return list<Html|string> */
+    /** @return array<string, Html|string> */
     private function row(Job $job): array
     {
         $forms = [];
         foreach (['retry' => 'Send again', 'delete' => 'Count as sent'] as $action => $text) {
-            $forms[] = $this->context->form(
-                $action,
-                ['ids[]' => (string) $job->id],
-                $this->context->button($this->t($text))
-            );
+            $button = $this->context->button($this->t($text));
+            $forms[] = $this->context->form($action, ['ids[]' => (string) $job->id], $button);
         }
+        $link = $this->context->links->to('mail', ['id' => $job->id]);
         return [
-            Html::e(
-                'a',
-                ['href' => $this->context->links->to('mail', ['id' => $job->id])],
-                (string) $job->id
-            ),
-            implode(', ', $job->recipients ?? []),
-            (string) $job->subject,
-            $this->context->texts->time($job->lastAttemptAt),
-            $this->context->isAdmin() ? Html::e('div', ['class' => 'row'], $forms) : '–',
+            'id' => Html::e('a', ['href' => $link], (string) $job->id),
+            'recipient' => implode(', ', $job->recipients ?? []),
+            'subject' => (string) $job->subject,
+            'last' => $this->context->texts->time($job->lastAttemptAt),
+            'decision' => $this->context->isAdmin()
+                ? Html::e('div', ['class' => 'row'], $forms) : '–',
         ];
     }
 }

@@ -42,23 +42,23 @@ abstract class View
     }
 
     /**
-     * @param list<string> $head
-     * @param list<list<Html|string>> $rows
+     * @param array<string, string> $head the columns' words, by the names that the style knows
+     * @param list<array<string, Html|string>> $rows the cells, by the same names
      */
     protected static function table(string $caption, array $head, array $rows): Html
     {
-        $cells = static fn (array $row): array => array_map(
-            static fn (int $i): Html => Html::e('td', ['data-label' => $head[$i]], $row[$i]),
-            array_keys($row)
-        );
+        $cell = static fn (string $name, Html|string $content): Html
+            => Html::e('td', ['class' => $name, 'data-label' => $head[$name]], $content);
+        $row = static fn (array $cells): Html
+            => Html::e('tr', [], array_map($cell, array_keys($cells), array_values($cells)));
+        $words = array_map(static fn (string $word): Html
+            => Html::e('th', ['scope' => 'col'], $word), array_values($head));
         return Html::e(
             'table',
             [],
             Html::e('caption', ['class' => 'hidden'], $caption),
-            Html::e('thead', [], Html::e('tr', [], array_map(static fn (string $one): Html
-                => Html::e('th', ['scope' => 'col'], $one), $head))),
-            Html::e('tbody', [], array_map(static fn (array $row): Html
-                => Html::e('tr', [], $cells($row)), $rows))
+            Html::e('thead', [], Html::e('tr', [], $words)),
+            Html::e('tbody', [], array_map($row, $rows))
         );
     }
 }
