@@ -8,7 +8,7 @@ declare(strict_types=1);
 namespace Bench;
 
 $files = 'lib enqueue latency claim worker compose sendmail server database dispatch '
-    . 'after_response';
+    . 'after_response page';
 foreach (explode(' ', $files) as $file) {
     require __DIR__ . "/$file.php";
 }
@@ -23,10 +23,11 @@ $parts = [
     'database' => bench_database(...),
     'dispatch' => bench_dispatch(...),
     'after-response' => bench_after_response(...),
+    'page' => bench_page(...),
 ];
 $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));
-$wanted = $named ?: array_keys(array_diff_key($parts, ['dispatch' => 0])); // database runs it
+$wanted = $named ?: array_keys(array_diff_key($parts, ['dispatch' => 0, 'page' => 0])); // database runs dispatch
 $results = new Results();
 directory(); // made by the parent, which removes it: the children end by SIGKILL
 fprintf(
