@@ -153,6 +153,7 @@ cli service web
 /mailqueue/service/mailqueue.conf
 /mailqueue/service/mailqueue.cron
 /mailqueue/service/mailqueue.logrotate
+/mailqueue/service/mailqueue.nginx
 /mailqueue/service/mailqueue@.service
 /man/man1/mailqueue.1
 /man/man5/mailqueue.5

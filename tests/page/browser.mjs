@@ -308,6 +308,7 @@ const looks = async ({origin}) => {
                 equal(await page.evaluate(() => document.documentElement.scrollWidth) <= width, true);
             });
             await page.screenshot({path: `${shots}/${short}.png`, fullPage: true});
+            short === 'overview-1280-light' && await page.screenshot({path: `${shots}/readme.png`});
         }
         await check(`looks/keyboard-${width}-${colorScheme}`, async () => {
             await view(page, origin, 'overview');
