@@ -19,7 +19,8 @@ final class QueuePage
     public function register(): void
     {
         // The page's classes come with the extension, not with this plugin.
-        $classes = dirname(PHP_BINDIR) . '/share/mailqueue/web/autoload.php';
+        $classes = defined('MAILQUEUE_PAGE_CLASSES') ? MAILQUEUE_PAGE_CLASSES
+            : dirname(PHP_BINDIR) . '/share/mailqueue/web/autoload.php';
         if (!extension_loaded('mailqueue') || !@is_file($classes)) {
             return;
         }

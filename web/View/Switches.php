@@ -27,7 +27,7 @@ final class Switches
                 $this->failed($stats),
                 $this->limit($stats),
                 $this->batch($stats),
-                $this->testMode()
+                $this->testMode($stats)
             ),
         );
     }
@@ -119,23 +119,25 @@ final class Switches
         );
     }
 
-    private function testMode(): Html
+    private function testMode(Stats $stats): Html
     {
         $t = $this->context->t(...);
         $queue = $this->context->queue;
         $now = (string) $queue->config('mailRedirectTo');
+        $waits = $t('%s wait now.', $this->context->texts->mails($stats->pending + $stats->failed));
         $types = (string) $queue->config('mailRedirectTypes')
             ?: MailQueue::configKeys()['mailRedirectTypes']['default'];
         return $this->box(
             $t('Test mode'),
             Html::e('p', [], $now === ''
-            ? $t('Mail goes to its recipients. With an address here, mail of these types would go '
-                . 'to it instead, also mail that waits already: %s.', $types)
-            : $t('Mail of these types goes to %s, not to its recipients: %s.', $now, $types)),
+                ? $t('Mail goes to its recipients. With an address here, mail of these types would '
+                    . 'go to it instead, also mail that waits already: %s.', $types)
+                : $t('Mail of these types goes to %s, not to its recipients: %s.', $now, $types)),
+            Html::e('p', [], $waits),
             $this->context->form('redirect', [], Html::all(
                 Html::e('label', ['for' => 'redirect'], $t('Address, or @domain')),
                 Html::e('input', ['type' => 'text', 'name' => 'to', 'id' => 'redirect',
-                    'value' => $now, 'autocomplete' => 'off']),
+                    'value' => $now, 'autocomplete' => 'off', 'required' => true]),
                 $this->context->button($t('Switch on'))
             ), ['class' => 'row']),
             $now === '' ? null : $this->context->form(

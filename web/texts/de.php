@@ -132,6 +132,7 @@ return [
         . 'hier gingen Mails dieser Arten stattdessen dorthin, auch die schon wartenden: %s.',
     'Mail of these types goes to %s, not to its recipients: %s.'
         => 'Mails dieser Arten gehen an %s, nicht an ihre Empfänger: %s.',
+    '%s wait now.' => '%s warten jetzt.',
     'Address, or @domain' => 'Adresse oder @domain',
     'Switch test mode off' => 'Testbetrieb ausschalten',
 
