@@ -27,7 +27,8 @@ final class Gate
         $this->isSecure = $isTrusted
             ? strtolower($request->server('HTTP_X_FORWARDED_PROTO')) === 'https'
             : !in_array(strtolower($request->server('HTTPS')), ['', 'off'], true);
-        $this->host = strtolower($request->server('HTTP_HOST'));
+        $asked = $isTrusted ? $request->server('HTTP_X_FORWARDED_HOST') : '';
+        $this->host = strtolower($asked !== '' ? $asked : $request->server('HTTP_HOST'));
     }
 
     /** Says why the connection is refused; null: it is not. */

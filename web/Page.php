@@ -80,9 +80,11 @@ final class Page
         } catch (\Throwable $e) {
             $response = self::failed($e, $request, $texts, new Layout($texts, $links));
         }
+        // What the script asks for by itself does not keep a session alive.
+        $cookie = $request->choice('part') === null ? $session->cookie() : null;
         $language = $request->choice('language') === null ? null
             : "mailqueue_language=$texts->language; Path=/; SameSite=Strict; Max-Age=31536000";
-        $response->cookies = array_values(array_filter([$session->cookie(), $language]));
+        $response->cookies = array_values(array_filter([$cookie, $language]));
         return $response;
     }
 

@@ -245,7 +245,8 @@ function page_without_systemd(string $block): string
     $lines = explode("\n", $block);
     unset($lines[0], $lines[1]);
     $block = str_replace(['mailqueue page --password |', "systemctl restart nginx 'php*-fpm'"], ['mailqueue page --password <<<"correct horse" |',
-        'for f in /usr/sbin/php-fpm*; do $f; done && nginx'], implode("\n", $lines));
+        // The link is made by PHP-FPM's unit.
+        'for f in /usr/sbin/php-fpm*; do $f; done; ln -sf /run/php/php[0-9]*.sock /run/php/php-fpm.sock; nginx'], implode("\n", $lines));
     return $block;
 }
 

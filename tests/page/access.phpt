@@ -44,6 +44,20 @@ foreach (['2.2', '9.9', '1'] as $i => $change) {
     $thief->cookies['mailqueue'] === $browser->cookies['mailqueue'] || $show('a changed cookie', $thief->get());
 }
 
+echo "-- sessions end\n";
+foreach (['a fresh one' => [60, 60], 'after two hours without a click' => [7300, 7300], 'after twelve hours' => [43300, 60]] as $what => [$since, $seen]) {
+    $signed = str_repeat('a', 32) . '.' . (time() - $since) . '.' . (time() - $seen);
+    $other = new Browser($host);
+    $other->cookies['mailqueue'] = "$signed." . hash_hmac('sha256', $signed, 'mailqueue page ' . page_hash());
+    $show($what, $other->get());
+}
+$before = $browser->cookies;
+sleep(1);
+$browser->get('/?view=overview&part=now');
+echo $browser->cookies === $before ? 'the poll renews nothing' : 'the poll renews it', "\n";
+$browser->get('/?view=overview');
+echo $browser->cookies === $before ? 'a click renews nothing' : 'a click renews it', "\n";
+
 echo "-- forged\n";
 $enabled = fn(): string => var_export($queue->config('mailQueueEnabled'), true) . "\n";
 $off = ['action' => 'switch', 'to' => 'off'];
@@ -81,6 +95,11 @@ $show('a trusted proxy over HTTP', (new Browser($host, ['X-Forwarded-For' => '19
 $secure = (new Browser($host, ['X-Forwarded-For' => '192.0.2.1', 'X-Forwarded-Proto' => 'https', 'Host' => 'www.example.org']))->get();
 $show('and over HTTPS', $secure);
 echo preg_replace('/=\w+/', '=…', $secure->headers['set-cookie'], 1), "\n";
+$show('a form through it', $secure->post(['action' => 'log-in', 'password' => 'x']));
+$secure->sends = ['Origin' => 'https://shop.example.org', 'X-Forwarded-Host' => 'shop.example.org', 'X-Forwarded-Proto' => 'https'];
+$show('the host that the proxy names', $secure->get()->post(['action' => 'log-in', 'password' => PASSWORD]));
+$secure->sends['Origin'] = 'https://evil.example';
+$show('and another', $secure->get()->post(['action' => 'switch', 'to' => 'off']));
 ?>
 --EXPECT--
 -- closed
@@ -107,6 +126,12 @@ referrer-policy: same-origin
 a changed cookie: 403 Log in
 a changed cookie: 403 Log in
 a changed cookie: 403 Log in
+-- sessions end
+a fresh one: 200 Overview
+after two hours without a click: 403 Log in
+after twelve hours: 403 Log in
+the poll renews nothing
+a click renews it
 -- forged
 no token: 403 This form is not of this page, or it is too old. Nothing was changed. Go back, reload the page and try again.
 another token: 403 This form is not of this page, or it is too old. Nothing was changed. Go back, reload the page and try again.
@@ -133,3 +158,6 @@ null reads: 403 You may not see this page. Log in first.
 a trusted proxy over HTTP: 403 This page is only shown over HTTPS. Open it with https://, or on this machine as http://127.0.0.1.
 and over HTTPS: 403 Log in
 __Host-mailqueue=…; Path=/; HttpOnly; SameSite=Strict; Secure
+a form through it: 403 Log in
+the host that the proxy names: 200 Overview
+and another: 403 This form is not of this page, or it is too old. Nothing was changed. Go back, reload the page and try again.

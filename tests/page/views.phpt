@@ -109,10 +109,10 @@ pending sending failed parked held due estimated oldestWaitingSince nextDueAt en
 &subject=zzz: No mail.
 &older=1h: No mail.
 &after=2: 3 4
-1 parked – Hello <b>0</b> 550 5.1.1 <ID@example.net>: user unknown news – 2 parked – Hello <b>1</b> 550 5.1.1 <ID@example.net>: user unknown news – 3 parked – Hello <b>2</b> 550 5.1.1 <ID@example.net>: user unknown mail –
+1 parked b0@example.net Hello <b>0</b> 550 5.1.1 <ID@example.net>: user unknown news – 2 parked b1@example.net Hello <b>1</b> 550 5.1.1 <ID@example.net>: user unknown news – 3 parked b2@example.net Hello <b>2</b> 550 5.1.1 <ID@example.net>: user unknown mail –
 -- a mail
-Status parked (refused) Subject Hello <b>0</b> From club@example.org Type news Reference r0 Attempts 1 Queued TIME Message-ID <ID@example.org>
-TIME refused attempt 1 550 5.1.1 <ID@example.net>: user unknown There is no such mailbox. Ask for the right address, then correct it and send again. TIME parked attempt 1 550 5.1.1 <ID@example.net>: user unknown There is no such mailbox. Ask for the right address, then correct it and send again. TIME refused attempt 1 b0@example.net: 550 5.1.1 <ID@example.net>: user unknown There is no such mailbox. Ask for the right address, then correct it and send again.
+Status parked (refused) Recipients b0@example.net Subject Hello <b>0</b> From club@example.org Type news Reference r0 Attempts 1 Queued TIME Message-ID <ID@example.org>
+TIME refused attempt 1 550 5.1.1 <ID@example.net>: user unknown There is no such mailbox. Ask for the right address, then correct it and send again. TIME parked attempt 1 550 5.1.1 <ID@example.net>: user unknown There is no such mailbox. Ask for the right address, then correct it and send again.
 text: 200 text/plain; charset=utf-8; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'; sandbox
 Täxt 0
 source: 200 text/plain; charset=utf-8; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'; sandbox
@@ -133,7 +133,7 @@ switch off: Sending is off. Mail that is under way is still finished. | -
 switch on: Sending is on. | -
 limit 30: Saved. | -
 limit none: Saved. | -
-redirect test@example.org: Saved. | Test mode: mail of every type but organizer goes to test@example.org, not to its recipients (config key mailRedirectTo).
+redirect test@example.org: Saved. | Test mode: mail of these types goes to test@example.org, not to its recipients: every type but organizer (mailRedirectTo).
 redirect : Saved. | -
 set mailBurst 7: Saved. | -
 "1" null null "7"
