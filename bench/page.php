@@ -29,7 +29,8 @@ function bench_page(Results $results, bool $quick): void
     ) {
         $ms = run(static fn(): float => page_median($path, $view, $most === null ? 3 : 21));
         $what = $view === 'overview&part=now' ? 'the poll' : $view;
-        $results->ratio("the page: $what, " . number_format($mails) . ' mails', $ms, atMost: $most, unit: ' ms');
+        $name = "the page: $what, " . number_format($mails) . ' mails';
+        $results->ratio($name, $ms, atMost: $most, unit: ' ms');
     }
     remove($path);
 }
@@ -48,7 +49,8 @@ function page_fill(string $path, int $mails): void
         priority, attempts, next_attempt_at, last_attempt_at, last_error, parked_for, created_at,
         message_id, recipients, subject)
         SELECT 'r' || i, CASE i % 3 WHEN 0 THEN 'news' ELSE 'registration' END,
-            CASE WHEN i % 1000 < 900 THEN 'pending' WHEN i % 1000 < 980 THEN 'failed' ELSE 'parked' END,
+            CASE WHEN i % 1000 < 900 THEN 'pending' WHEN i % 1000 < 980 THEN 'failed'
+                ELSE 'parked' END,
             i % 3, i % 1000 >= 900, $now - 3600 + i % 7200, $now - 60,
             CASE WHEN i % 1000 >= 900 THEN '450 4.2.0 greylisted' END,
             CASE WHEN i % 1000 = 999 THEN 'uncertain' WHEN i % 1000 >= 980 THEN 'exhausted' END,
@@ -56,14 +58,14 @@ function page_fill(string $path, int $mails): void
             'Mail ' || i FROM n");
     $pdo->exec(sprintf($numbers, $mails * 10) . "INSERT INTO mail_log (at, job_id, reference,
         mail_type, subject, relay, event, phase, attempt, recipients, uncertain, reply, ms, waited)
-        SELECT $now - 30 * 86400 + CAST(i * 2592000.0 / ($mails * 10) AS INTEGER), i / 3, 'r' || (i / 3),
-            'news', 'Mail ' || (i / 3), 'smtp://mail' || (i % 3) || '.example.org:587',
+        SELECT $now - 30 * 86400 + CAST(i * 2592000.0 / ($mails * 10) AS INTEGER), i / 3,
+            'r' || (i / 3), 'news', 'Mail ' || (i / 3), 'smtp://mail' || (i % 3) || '.example.org:587',
             CASE i % 10 WHEN 0 THEN 'try_later' ELSE 'sent' END, 'dot', 1, 1, 0,
             '250 2.0.0 Ok: queued', 40, i % 100 FROM n");
     $hour = intdiv($now, 3600) * 3600;
     // 90 days of 5 types, 5 events and 4 parts.
-    $pdo->exec(sprintf($numbers, 2160 * 100) . "INSERT INTO mail_count (hour, mail_type, event, part,
-        mails, recipients) SELECT $hour - 3600 * (i / 100), 'type' || (i % 5),
+    $pdo->exec(sprintf($numbers, 2160 * 100) . "INSERT INTO mail_count (hour, mail_type, event,
+        part, mails, recipients) SELECT $hour - 3600 * (i / 100), 'type' || (i % 5),
         CASE i / 5 % 5 WHEN 0 THEN 'sent' WHEN 1 THEN 'try_later' WHEN 2 THEN 'parked' WHEN 3 THEN
         'refused' ELSE 'claimed' END, i / 25 % 4, 10, 10 FROM n");
     $pdo->exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -78,7 +80,8 @@ function page_median(string $path, string $view, int $rounds): float
     $times = [];
     for ($i = 0; $i < $rounds; $i++) {
         $begun = hrtime(true);
-        $response = (new Page(new MailQueue($path), access: fn(): string => 'admin'))->respond($request);
+        $page = new Page(new MailQueue($path), access: fn(): string => 'admin');
+        $response = $page->respond($request);
         $times[] = (hrtime(true) - $begun) / 1e6;
         $response->status === 200 || throw new \RuntimeException($response->body);
     }

@@ -27,7 +27,8 @@ $parts = [
 ];
 $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));
-$wanted = $named ?: array_keys(array_diff_key($parts, ['dispatch' => 0, 'page' => 0])); // database runs dispatch
+$onlyNamed = ['dispatch' => 0, 'page' => 0]; // database runs dispatch
+$wanted = $named ?: array_keys(array_diff_key($parts, $onlyNamed));
 $results = new Results();
 directory(); // made by the parent, which removes it: the children end by SIGKILL
 fprintf(

@@ -48,10 +48,10 @@ final class QueuePage
         );
         // WordPress adds slashes to what the browser sends.
         $page->respond(new Request(
-            wp_unslash($_GET),
-            wp_unslash($_POST),
-            wp_unslash($_COOKIE),
-            wp_unslash($_SERVER)
+            (array) wp_unslash($_GET),
+            (array) wp_unslash($_POST),
+            (array) wp_unslash($_COOKIE),
+            (array) wp_unslash($_SERVER)
         ))->send();
         exit;
     }
