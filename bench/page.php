@@ -59,7 +59,8 @@ function page_fill(string $path, int $mails): void
     $pdo->exec(sprintf($numbers, $mails * 10) . "INSERT INTO mail_log (at, job_id, reference,
         mail_type, subject, relay, event, phase, attempt, recipients, uncertain, reply, ms, waited)
         SELECT $now - 30 * 86400 + CAST(i * 2592000.0 / ($mails * 10) AS INTEGER), i / 3,
-            'r' || (i / 3), 'news', 'Mail ' || (i / 3), 'smtp://mail' || (i % 3) || '.example.org:587',
+            'r' || (i / 3), 'news', 'Mail ' || (i / 3),
+            'smtp://mail' || (i % 3) || '.example.org:587',
             CASE i % 10 WHEN 0 THEN 'try_later' ELSE 'sent' END, 'dot', 1, 1, 0,
             '250 2.0.0 Ok: queued', 40, i % 100 FROM n");
     $hour = intdiv($now, 3600) * 3600;

@@ -31,7 +31,8 @@ final class Mails extends View
         $jobs = $this->context->queue->jobs(
             ...$selection->filter->arguments,
             limit: self::AT_ONCE + 1,
-            after: preg_match('/\A\d{1,18}\z/', $after) ? (int) $after : 0
+            after: preg_match('/\A\d{1,18}\z/', $after) ? (int) $after : 0,
+            expected: true
         );
         $shown = array_slice($jobs, 0, self::AT_ONCE);
         $last = end($shown);
