@@ -94,7 +94,7 @@ echo preg_replace('/"time":"[^"]*",/', '', file_get_contents("$directory/mail-qu
 -- overview
 No worker has run yet. Mail is due. Start "mailqueue work", or look at cron; "mailqueue doctor" finds out why. 3 mails wait for a decision. See the parked mails.
 1 pending 0 sending 0 failed 3 parked
-Due now 1 Longest wait N s Limit none Workers 0 Last run never Failed in seven days 3
+Due now 1 Longest wait N s Limit none Workers 0 Last run never
 Last hour, by minute: 0 recipients, at most 0 at a time
 Last 24 hours: 0 recipients, at most 0 at a time
 200 <ul class=

@@ -106,9 +106,6 @@ final class Overview extends View
             $this->t('Workers') => (string) $workers,
             $this->t('Last run') => $stats->lastRunAt === null ? $this->t('never')
                 : $texts->ago($stats->lastRunAt),
-            $this->t('Failed in seven days') => $texts->number(
-                Figures::failures($this->context->queue)
-            ),
         ], static fn (?string $text): bool => $text !== null);
     }
 
@@ -137,6 +134,10 @@ final class Overview extends View
                     $this->context->texts
                 )
             ),
+            Html::e('p', ['class' => 'below'], $this->t(
+                'Failed in seven days: %s',
+                $this->context->texts->number(Figures::failures($queue))
+            )),
             $rows === null ? null : Html::e('p', [], $this->t(
                 'Registrations in total: %s',
                 $this->context->texts->number($rows)

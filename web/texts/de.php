@@ -87,7 +87,7 @@ return [
     'one run' => 'einem Lauf',
     'Workers' => 'Worker',
     'Last run' => 'Letzter Lauf',
-    'Failed in seven days' => 'In sieben Tagen fehlgeschlagen',
+    'Failed in seven days: %s' => 'In sieben Tagen fehlgeschlagen: %s',
     'Sent' => 'Gesendet',
     'Last hour, by minute' => 'Letzte Stunde, je Minute',
     'Last 24 hours' => 'Letzte 24 Stunden',
