@@ -70,6 +70,7 @@ const serve = async (name, script) => {
         env: {...process.env, TMPDIR: `${work}/${name}`, MAILQUEUE_PAGE_HASH: hash, MAILQUEUE_PAGE_BODIES: '1',
             HOME: '/nonexistent', PHP_CLI_SERVER_WORKERS: '2'},
         stdio: ['ignore', 'ignore', 'pipe'],
+        detached: true, // a group of its own, with the server's workers
     });
     children.push(child);
     let said = '';
@@ -175,7 +176,7 @@ const flows = async (mode, javaScriptEnabled) => {
         await view(page, origin, 'overview');
         const before = pending();
         const worker = spawn('php', [...PHP, `${MQ_ROOT}/bin/mailqueue`, 'work', '--daemon', '--database', database,
-            '--transport', 'null://null'], {stdio: 'ignore'});
+            '--transport', 'null://null'], {stdio: 'ignore', detached: true});
         children.push(worker);
         php(`${here}/seed.php`, database, 'one');
         await until('the worker to send', () => pending() === before);
@@ -187,7 +188,7 @@ const flows = async (mode, javaScriptEnabled) => {
         equal(pending(), before + 1);
         await page.click('.switches >> text="Switch on" >> nth=0');
         await shows('the mail to go', 'pending', String(before));
-        worker.kill();
+        process.kill(worker.pid);
     });
     await check(name('a limit that cannot be'), async () => {
         await view(page, origin, 'overview');
@@ -329,7 +330,13 @@ try {
     await looks(site);
 } finally {
     await browser.close();
-    children.forEach((child) => child.kill());
+    for (const child of children) {
+        try {
+            process.kill(-child.pid);
+        } catch {
+            // it has ended
+        }
+    }
     canaryServer.closeAllConnections();
     canaryServer.close();
     rmSync(work, {recursive: true, force: true, maxRetries: 20, retryDelay: 100});
