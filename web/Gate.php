@@ -22,13 +22,23 @@ final class Gate
         $this->isProxied = !$isTrusted
             && $forwarded . $request->server('HTTP_FORWARDED')
                 . $request->server('HTTP_X_FORWARDED_PROTO') !== '';
-        $ends = array_map('trim', explode(',', $forwarded));
-        $this->address = $isTrusted && $forwarded !== '' ? end($ends) : $peer;
+        $this->address = $isTrusted ? self::visitor($peer, $forwarded, $proxies) : $peer;
         $this->isSecure = $isTrusted
             ? strtolower($request->server('HTTP_X_FORWARDED_PROTO')) === 'https'
             : !in_array(strtolower($request->server('HTTPS')), ['', 'off'], true);
         $asked = $isTrusted ? $request->server('HTTP_X_FORWARDED_HOST') : '';
         $this->host = strtolower($asked !== '' ? $asked : $request->server('HTTP_HOST'));
+    }
+
+    /**
+     * The last address that no trusted proxy has: those before it are the visitor's own words.
+     *
+     * @param list<string> $proxies
+     */
+    private static function visitor(string $peer, string $forwarded, array $proxies): string
+    {
+        $others = array_map('trim', array_filter(explode(',', $forwarded)));
+        return current(array_diff(array_reverse($others), $proxies)) ?: $peer;
     }
 
     /** Says why the connection is refused; null: it is not. */
@@ -50,8 +60,9 @@ final class Gate
     /** The name counts too: another site's name may lead to 127.0.0.1. */
     private function isLoopback(): bool
     {
-        $isNear = static fn (string $address): bool => str_starts_with($address, '127.')
-            || $address === '::1';
+        // Only an address: 127.0.0.1.example.org is a name, which can lead anywhere.
+        $isNear = static fn (string $name): bool
+            => preg_match('/\A127(\.\d{1,3}){3}\z/', $name) === 1 || $name === '::1';
         $name = trim((string) preg_replace('/:\d+\z/', '', $this->host), '[]');
         return $isNear($this->address) && ($isNear($name) || $name === 'localhost');
     }

@@ -24,6 +24,12 @@ echo 'status.json: ', (new Browser($host))->get('/mailqueue.php/status.json')->b
 $show('metrics', (new Browser($host))->get('/?view=metrics'));
 $show('a part', (new Browser($host))->get('/?view=overview&part=now'));
 $show('another host', (new Browser($host, ['Host' => 'evil.example']))->get());
+foreach (['127.0.0.1.evil.example', '127.evil.example:80', '[::1].evil.example', 'localhost.evil.example', '127.0.0.1@evil.example'] as $name) {
+    $show($name, (new Browser($host, ['Host' => $name]))->get());
+}
+foreach (['127.0.0.1:8025', 'LOCALHOST', '[::1]:80', '127.8.9.10'] as $name) {
+    $show($name, (new Browser($host, ['Host' => $name]))->get());
+}
 $show('a proxy', (new Browser($host, ['X-Forwarded-For' => '192.0.2.1']))->get());
 $show('PUT', (new Browser($host))->get('/', 'PUT'));
 
@@ -38,10 +44,12 @@ echo $old === substr($browser->cookies['mailqueue'], 0, 32) ? 'the same' : 'anot
 foreach (['content-security-policy', 'x-frame-options', 'cache-control', 'referrer-policy'] as $name) {
     echo "$name: ", $browser->headers[$name], "\n";
 }
-foreach (['2.2', '9.9', '1'] as $i => $change) {
+[$number, $since, $seen, $mac] = explode('.', $browser->cookies['mailqueue']);
+$others = [strtr($number, '0123456789abcdef', '123456789abcdef0') . ".$since.$seen.$mac", "$number." . ($since + 1) . ".$seen.$mac", "$number.$since." . ($seen + 1) . ".$mac", "$number.$since.$seen." . substr($mac, 1), $number, ''];
+foreach ($others as $other) {
     $thief = new Browser($host);
-    $thief->cookies['mailqueue'] = preg_replace(['/\d\./', '/\w\z/', '/\A\w/'][$i], $change, $browser->cookies['mailqueue'], 1);
-    $thief->cookies['mailqueue'] === $browser->cookies['mailqueue'] || $show('a changed cookie', $thief->get());
+    $thief->cookies['mailqueue'] = $other;
+    $show('a changed cookie', $thief->get());
 }
 
 echo "-- sessions end\n";
@@ -95,6 +103,11 @@ $show('a trusted proxy over HTTP', (new Browser($host, ['X-Forwarded-For' => '19
 $secure = (new Browser($host, ['X-Forwarded-For' => '192.0.2.1', 'X-Forwarded-Proto' => 'https', 'Host' => 'www.example.org']))->get();
 $show('and over HTTPS', $secure);
 echo preg_replace('/=\w+/', '=…', $secure->headers['set-cookie'], 1), "\n";
+echo "-- whose attempts count\n";
+foreach (['192.0.2.7', '192.0.2.8, 192.0.2.7', '192.0.2.7, 10.0.0.1', '192.0.2.9, 192.0.2.7 , 10.0.0.1, 127.0.0.1', '192.0.2.7', '192.0.2.8, 192.0.2.7', '192.0.2.7, 192.0.2.8'] as $for) {
+    $guess = new Browser($host, ['X-Forwarded-For' => $for, 'X-Forwarded-Proto' => 'https', 'Host' => 'www.example.org']);
+    echo "$for: ", $guess->logIn('wrong')->status, "\n";
+}
 $show('a form through it', $secure->post(['action' => 'log-in', 'password' => 'x']));
 $secure->sends = ['Origin' => 'https://shop.example.org', 'X-Forwarded-Host' => 'shop.example.org', 'X-Forwarded-Proto' => 'https'];
 $show('the host that the proxy names', $secure->get()->post(['action' => 'log-in', 'password' => PASSWORD]));
@@ -112,6 +125,15 @@ status.json: {
 metrics: 403 -
 a part: 403 -
 another host: 403 This page is only shown over HTTPS. Open it with https://, or on this machine as http://127.0.0.1.
+127.0.0.1.evil.example: 403 This page is only shown over HTTPS. Open it with https://, or on this machine as http://127.0.0.1.
+127.evil.example:80: 403 This page is only shown over HTTPS. Open it with https://, or on this machine as http://127.0.0.1.
+[::1].evil.example: 403 This page is only shown over HTTPS. Open it with https://, or on this machine as http://127.0.0.1.
+localhost.evil.example: 403 This page is only shown over HTTPS. Open it with https://, or on this machine as http://127.0.0.1.
+127.0.0.1@evil.example: 403 This page is only shown over HTTPS. Open it with https://, or on this machine as http://127.0.0.1.
+127.0.0.1:8025: 403 Log in
+LOCALHOST: 403 Log in
+[::1]:80: 403 Log in
+127.8.9.10: 403 Log in
 a proxy: 403 This request came through a proxy (127.0.0.1) that is not known. Name its address in MAILQUEUE_PAGE_PROXIES, or in mailqueue.page_proxies in php.ini.
 PUT: 405 This page only knows GET and POST.
 -- login
@@ -123,6 +145,9 @@ content-security-policy: default-src 'none'; style-src 'self'; script-src 'self'
 x-frame-options: DENY
 cache-control: no-store
 referrer-policy: same-origin
+a changed cookie: 403 Log in
+a changed cookie: 403 Log in
+a changed cookie: 403 Log in
 a changed cookie: 403 Log in
 a changed cookie: 403 Log in
 a changed cookie: 403 Log in
@@ -158,6 +183,14 @@ null reads: 403 You may not see this page. Log in first.
 a trusted proxy over HTTP: 403 This page is only shown over HTTPS. Open it with https://, or on this machine as http://127.0.0.1.
 and over HTTPS: 403 Log in
 __Host-mailqueue=…; Path=/; HttpOnly; SameSite=Strict; Secure
+-- whose attempts count
+192.0.2.7: 403
+192.0.2.8, 192.0.2.7: 403
+192.0.2.7, 10.0.0.1: 403
+192.0.2.9, 192.0.2.7 , 10.0.0.1, 127.0.0.1: 403
+192.0.2.7: 403
+192.0.2.8, 192.0.2.7: 429
+192.0.2.7, 192.0.2.8: 403
 a form through it: 403 Log in
 the host that the proxy names: 200 Overview
 and another: 403 This form is not of this page, or it is too old. Nothing was changed. Go back, reload the page and try again.
