@@ -14,6 +14,7 @@ use MailQueue\Cli\Terminal;
  */
 final class Journal
 {
+    /** @param MailQueue|null $queue null: the queue is not open, as in a login */
     public static function note(?MailQueue $queue, string $user, string $what): void
     {
         $line = Terminal::json(['time' => gmdate('Y-m-d\TH:i:s\Z'), 'event' => 'page',

@@ -48,6 +48,7 @@ final class Login
         $throttle = new Throttle($address);
         $wait = $throttle->take();
         if ($wait > 0) {
+            Journal::note(null, "visitor@$address", 'login: too many attempts');
             return $this->form($this->texts->t(
                 'Too many attempts. Try again in %s.',
                 $this->texts->span($wait)
@@ -55,10 +56,12 @@ final class Login
         }
         $password = $request->form['password'] ?? null;
         if (!is_string($password) || !password_verify($password, $hash)) {
+            Journal::note(null, "visitor@$address", 'login: wrong password');
             return $this->form($this->texts->t('This is not the password.'));
         }
         $throttle->forget();
         $this->session->logIn();
+        Journal::note(null, "admin@$address", 'logged in');
         return Response::redirect($this->links->to('overview'));
     }
 }

@@ -69,14 +69,17 @@ final class Page
     public function respond(?Request $request = null): Response
     {
         $request ??= Request::fromGlobals();
+        $asset = Router::asset($request->view());
+        if ($asset !== null) {
+            return $asset; // without a cookie, as caches keep it
+        }
         $texts = Texts::of($request);
         $links = new Links($this->keep);
         $gate = new Gate($request, $this->options->proxies);
         $key = $this->access === null ? $this->options->hash : '';
         $session = new Session($request, $gate->isSecure, $key);
         try {
-            $response = Router::asset($request->view())
-                ?? $this->answer($request, $texts, $links, $gate, $session);
+            $response = $this->answer($request, $texts, $links, $gate, $session);
         } catch (\Throwable $e) {
             $response = self::failed($e, $request, $texts, new Layout($texts, $links));
         }
@@ -95,12 +98,10 @@ final class Page
         Gate $gate,
         Session $session
     ): Response {
-        $refusal = $gate->refusal($texts);
-        $isClosed = $this->access === null && $this->options->hash === '';
-        if ($refusal !== null || $isClosed) {
-            throw new Refusal($refusal ?? $texts->t('This page is closed. Give it a password: '
-                . '"mailqueue page --password" makes a hash for MAILQUEUE_PAGE_HASH. Or pass '
-                . '"access" to the page, behind your own login.'), 403);
+        $refusal = $gate->refusal($texts)
+            ?? ($this->access === null ? $this->whyClosed($texts) : null);
+        if ($refusal !== null) {
+            throw new Refusal($refusal, 403);
         }
         if (!in_array($request->method(), ['GET', 'HEAD', 'POST'], true)) {
             throw new Refusal($texts->t('This page only knows GET and POST.'), 405);
@@ -120,8 +121,9 @@ final class Page
         if (!in_array($role, ['admin', 'viewer'], true)) {
             throw new Refusal($texts->t('You may not see this page. Log in first.'), 403);
         }
-        if ($request->field('action') === 'log-out') {
+        if ($session->isLoggedIn() && $request->field('action') === 'log-out') {
             $session->logOut();
+            Journal::note(null, "admin@$gate->address", 'logged out');
             return Response::redirect($links->to('overview'));
         }
         $user = $this->user ?? $role;
@@ -136,6 +138,19 @@ final class Page
             $this->options->bodies,
             $this->orphanCheck,
         ));
+    }
+
+    private function whyClosed(Texts $texts): ?string
+    {
+        return match (true) {
+            $this->options->hash === '' => $texts->t('This page is closed. Give it a password: '
+                . '"mailqueue page --password" makes a hash for MAILQUEUE_PAGE_HASH. Or pass '
+                . '"access" to the page, behind your own login.'),
+            password_get_info($this->options->hash)['algo'] === null => $texts->t('This page is '
+                . 'closed: MAILQUEUE_PAGE_HASH is not a hash of a password. "mailqueue page '
+                . '--password" makes one; a shell needs single quotes around its "$".'),
+            default => null,
+        };
     }
 
     /** Some texts begin with the name of a setting, others with a small letter. */

@@ -6,8 +6,8 @@ namespace MailQueue\Web;
 
 /**
  * The page's cookie: a random number for the forms' tokens and, after the login, a signature with
- * the password's hash as the key. So nothing is kept on the server, and a new password ends all
- * sessions.
+ * the password's hash as the key, so a new password ends all sessions. The server only keeps the
+ * numbers of those that logged out.
  */
 final class Session
 {
@@ -30,7 +30,8 @@ final class Session
         if ($isOurs && count($parts) === 4 && $this->key !== '') {
             [, $since, $seen, $mac] = $parts;
             $isGood = hash_equals($this->mac("$this->number.$since.$seen"), $mac)
-                && time() - (int) $seen < self::IDLE && time() - (int) $since < self::LONGEST;
+                && time() - (int) $seen < self::IDLE && time() - (int) $since < self::LONGEST
+                && !in_array($this->number, array_column(self::ended()->entries(), 1), true);
             $this->since = $isGood ? (int) $since : 0;
         }
     }
@@ -53,7 +54,18 @@ final class Session
 
     public function logOut(): void
     {
+        $number = $this->number;
         $this->renew(0);
+        self::ended()->change(static fn (array $ended): array => [[
+            ...array_values(array_filter($ended, static fn (array $one): bool
+                => $one[0] > time() - self::LONGEST)),
+            [time(), $number],
+        ], null]);
+    }
+
+    private static function ended(): OwnFile
+    {
+        return new OwnFile('ended');
     }
 
     /** With a new number, so that nobody can use one that was known before the login. */

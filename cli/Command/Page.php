@@ -18,6 +18,8 @@ final class Page extends Command
     private const OPTIONS = ['database', 'table', 'config-table', 'reference-column',
         'orphan-check', 'backoff', 'bootstrap'];
     private const LEAST = 8;
+    /** Of longer ones PHP's default, bcrypt, ignores the rest. */
+    private const MOST = 72;
 
     public function run(): int
     {
@@ -79,8 +81,9 @@ final class Page extends Command
         $isTerminal && system('stty -echo');
         $password = rtrim((string) fgets(STDIN), "\r\n");
         $isTerminal && system('stty echo') !== false && fwrite(STDERR, "\n");
-        if (strlen($password) < self::LEAST) {
-            throw Stop::usage('The password must have at least ' . self::LEAST . ' characters.');
+        if (strlen($password) < self::LEAST || strlen($password) > self::MOST) {
+            throw Stop::usage('The password must have ' . self::LEAST . ' to ' . self::MOST
+                . ' bytes.');
         }
         echo password_hash($password, PASSWORD_DEFAULT), "\n";
         return ExitCode::OK;

@@ -17,6 +17,7 @@ $show = static function (string $what, Browser $browser): void {
 
 echo "-- closed\n";
 $show('no password', (new Browser(serve_page($app, ['MAILQUEUE_PAGE_HASH' => ''])))->get());
+$show('no hash', (new Browser(serve_page($app, ['MAILQUEUE_PAGE_HASH' => 'secret'])))->get());
 $host = serve_page($app);
 $show('no login', (new Browser($host))->get());
 $show('a view', (new Browser($host))->get('/?view=mails'));
@@ -81,8 +82,16 @@ echo 'after all that: ', $enabled();
 $browser->get('/?view=overview');
 $browser->sends = ['Origin' => "http://$host", 'Sec-Fetch-Site' => 'same-origin'];
 echo $browser->post($off)->text('.done'), ' ', $enabled();
+$kept = $browser->cookies;
+$asset = $browser->get('/?view=page.css')->headers;
+echo 'an asset: ', $asset['cache-control'], ', ', $asset['set-cookie'] ?? 'no cookie', "\n";
+$browser->get();
 $show('out', $browser->post(['action' => 'log-out']));
 $show('and then', $browser->get('/?view=mails'));
+
+$browser->cookies = $kept;
+$show('with the cookie from before', $browser->get('/?view=mails'));
+$show('in again', $browser->logIn());
 
 echo "-- throttled\n";
 $guesser = new Browser($host);
@@ -90,6 +99,8 @@ for ($i = 0; $i < 5; $i++) {
     $guesser->logIn('wrong');
 }
 echo preg_replace('/\d+ (min|s)/', 'N', $guesser->logIn()->status . ' ' . $guesser->text('.alarm')), "\n";
+
+echo "-- logged\n", preg_replace('/(.*\n)\1+/', "\$1 …\n", page_log($host));
 
 echo "-- behind an application's login\n";
 foreach (["'viewer'", "null", "'root'"] as $access) {
@@ -117,6 +128,7 @@ $show('and another', $secure->get()->post(['action' => 'switch', 'to' => 'off'])
 --EXPECT--
 -- closed
 no password: 403 This page is closed. Give it a password: "mailqueue page --password" makes a hash for MAILQUEUE_PAGE_HASH. Or pass "access" to the page, behind your own login.
+no hash: 403 This page is closed: MAILQUEUE_PAGE_HASH is not a hash of a password. "mailqueue page --password" makes one; a shell needs single quotes around its "$".
 no login: 403 Log in
 a view: 403 Log in
 status.json: {
@@ -166,10 +178,22 @@ Sec-Fetch-Site cross-site: 403 This form is not of this page, or it is too old. 
 Sec-Fetch-Site same-site: 403 This form is not of this page, or it is too old. Nothing was changed. Go back, reload the page and try again.
 after all that: NULL
 Sending is off. Mail that is under way is still finished. '0'
+an asset: max-age=300, no cookie
 out: 403 Log in
 and then: 403 Log in
+with the cookie from before: 403 Log in
+in again: 200 Overview
 -- throttled
 429 Too many attempts. Try again in N.
+-- logged
+mailqueue page: visitor@127.0.0.1: login: wrong password
+mailqueue page: admin@127.0.0.1: logged in
+mailqueue page: admin@127.0.0.1: config mailQueueEnabled 0
+mailqueue page: admin@127.0.0.1: logged out
+mailqueue page: admin@127.0.0.1: logged in
+mailqueue page: visitor@127.0.0.1: login: wrong password
+ …
+mailqueue page: visitor@127.0.0.1: login: too many attempts
 -- behind an application's login
 'viewer': 200 Overview
 'viewer' switches: 403 You may look, but not change anything. Nothing was changed.

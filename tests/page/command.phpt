@@ -25,7 +25,7 @@ $secret = cli(['page'], ['MAILQUEUE_DATABASE' => 'pgsql:host=127.0.0.1;port=1;db
 must(!str_contains($secret, 's3cret'), 'no password');
 
 echo "-- a password\n";
-foreach (["correct horse\n", "short\n", ''] as $typed) {
+foreach (["correct horse\n", "short\n", '', str_repeat('x', 73)] as $typed) {
     $process = proc_open(cli_command(['page', '--password']), [['pipe', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes);
     fwrite($pipes[0], $typed);
     fclose($pipes[0]);
@@ -69,8 +69,9 @@ exit 78
 mailqueue: The page needs a password: mailqueue page --password makes a hash; set MAILQUEUE_PAGE_HASH to it.
 -- a password
 true  0
-false mailqueue: The password must have at least 8 characters. 64
-false mailqueue: The password must have at least 8 characters. 64
+false mailqueue: The password must have 8 to 72 bytes. 64
+false mailqueue: The password must have 8 to 72 bytes. 64
+false mailqueue: The password must have 8 to 72 bytes. 64
 -- a look
 http://127.0.0.1:PORT/ shows the page; Ctrl+C ends it.
 200 Overview, 1

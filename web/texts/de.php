@@ -266,6 +266,11 @@ return [
         . 'macht '
         . 'den Hash für MAILQUEUE_PAGE_HASH. Oder „access“ übergeben, hinter der eigenen '
         . 'Anmeldung.',
+    'This page is closed: MAILQUEUE_PAGE_HASH is not a hash of a password. "mailqueue page '
+        . '--password" makes one; a shell needs single quotes around its "$".'
+        => 'Diese Seite ist geschlossen: MAILQUEUE_PAGE_HASH ist kein Hash eines Passworts. '
+        . '„mailqueue page --password“ macht einen; in einer Shell gehört er in einfache '
+        . 'Anführungszeichen.',
     'This page is only shown over HTTPS. Open it with https://, or on this machine as '
         . 'http://127.0.0.1.' => 'Diese Seite gibt es nur über HTTPS. Mit https:// öffnen, oder '
         . 'auf '
