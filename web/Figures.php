@@ -5,13 +5,16 @@ declare(strict_types=1);
 namespace MailQueue\Web;
 
 use MailQueue;
+use MailQueue\Cli\Move\Notice;
+use MailQueue\Cli\Move\Record;
+use MailQueue\Cli\Report\Metrics;
 use MailQueue\Internal;
 
 /** Numbers of the queue, for views and for programs; each in a few milliseconds. */
 final class Figures
 {
     /** Up to this number counts are exact. */
-    public const EXACT = 10_000;
+    public const EXACT = Metrics::EXACT;
 
     /** @return array<string, mixed> status.json */
     public static function status(MailQueue $queue): array
@@ -20,6 +23,13 @@ final class Figures
         $about = get_object_vars($stats);
         unset($about['redirectTo'], $about['pausedRelay'], $about['pauseReason']);
         return $about + ['testMode' => $stats->redirectTo !== null, 'now' => time()];
+    }
+
+    /** @return array{string, ?Record} config key and record of a move that stops the queue */
+    public static function move(MailQueue $queue): array
+    {
+        $table = (string) Internal::select($queue, "SELECT '{t}'", [])[0][0]; // schema.`name`
+        return Notice::find($queue, (string) preg_replace('/\A.*\W(?=\w)|\W+\z/', '', $table));
     }
 
     /** Mails that were given up in the last seven days. */

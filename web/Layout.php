@@ -56,13 +56,12 @@ final class Layout
     }
 
     /** A page of one sentence: a refusal, an error. */
-    public function sentence(string $title, string $text, ?Html $more = null): string
+    public function sentence(string $title, string $text, bool $isFault): string
     {
         $header = Html::e('header', [], Html::e('strong', ['class' => 'name'], 'mailqueue'));
         return $this->document($title, $header, Html::all(
             Html::e('h1', [], $title),
-            Html::e('p', ['class' => 'lead', 'role' => 'alert'], $text),
-            $more
+            Html::e('p', ['class' => $isFault ? 'lead alarm' : 'lead', 'role' => 'alert'], $text)
         ));
     }
 
@@ -119,14 +118,14 @@ final class Layout
         $text = $ofMachine ? $this->texts->t('Test mode of this machine: all mail goes to %s, not '
             . 'to its recipients (%s).', $to, 'MAILQUEUE_REDIRECT_TO')
             : $this->texts->t('Test mode: mail of these types goes to %s, not to its recipients: '
-            . '%s (%s).', $to, self::types($context), Status::redirectKey($context->queue));
+            . '%s (%s).', $to, self::redirectTypes($context->queue), Status::redirectKey($context->queue));
         return Html::e('p', ['class' => 'alarm', 'role' => 'alert'], $text, $but === null ? null
             : ' ' . $this->texts->t('Only these still get theirs: %s.', $but));
     }
 
-    private static function types(Context $context): string
+    public static function redirectTypes(MailQueue $queue): string
     {
-        return (string) $context->queue->config('mailRedirectTypes')
+        return (string) $queue->config('mailRedirectTypes')
             ?: MailQueue::configKeys()['mailRedirectTypes']['default'];
     }
 }

@@ -178,6 +178,7 @@ final class Page
             return Response::json(['error' => $text], $status);
         }
         $title = $texts->t('That did not work');
-        return new Response($layout->sentence($title, self::sentence($text)), $status);
+        $text = self::sentence($text);
+        return new Response($layout->sentence($title, $text, $status >= 500), $status);
     }
 }

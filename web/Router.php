@@ -22,6 +22,7 @@ final class Router
         'limit' => [Action\Config::class, 'limit'],
         'set' => [Action\Config::class, 'set'],
         'redirect' => [Action\Config::class, 'redirect'],
+        'redirect-off' => [Action\Config::class, 'redirectOff'],
         'retry-all' => [Action\Mails::class, 'retryAll'],
         'retry' => [Action\Mails::class, 'retry'],
         'hold' => [Action\Mails::class, 'hold'],

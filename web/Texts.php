@@ -52,9 +52,12 @@ final class Texts
             : $this->t('about %s million', $this->number($rounded / 1_000_000, 1));
     }
 
-    public function mails(int $count): string
+    public function mails(int $count, bool $isEstimated = false): string
     {
-        return $count === 1 ? $this->t('1 mail') : $this->t('%s mails', $this->number($count));
+        return $count === 1 ? $this->t('1 mail') : $this->t(
+            '%s mails',
+            $isEstimated ? $this->about($count) : $this->number($count)
+        );
     }
 
     public function span(int $seconds): string

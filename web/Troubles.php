@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Web;
 
+use MailQueue\Cli\Move\Record;
 use MailQueue\Stats;
 
 /** What keeps mail from its recipients, in words, each with its cure. */
@@ -31,8 +32,11 @@ final class Troubles
         $t = $this->context->t(...);
         $texts = $this->context->texts;
         $silence = $stats->lastRunAt === null ? PHP_INT_MAX : time() - $stats->lastRunAt;
+        $move = $this->move();
         return array_values(array_filter([
-            $stats->enabled ? null : [$t('Sending is switched off.'),
+            $move === null ? null : [$move, $t('"mailqueue doctor" says how to finish the move, or '
+                . 'to cancel it.')],
+            $stats->enabled || $move !== null ? null : [$t('Sending is switched off.'),
                 $t('Mail is accepted and waits. Switch sending on below.')],
             $stats->due > 0 && $workers === 0 && $silence > self::SILENT && $stats->enabled
                 ? [$stats->lastRunAt === null ? $t('No worker has run yet.')
@@ -41,13 +45,25 @@ final class Troubles
                         . 'finds out why.')] : null,
             $stats->pausedUntil === null ? null : $this->pause($stats),
             $stats->parked === 0 ? null : [$t(
-                '%s wait for a decision.',
+                'Waiting for a decision: %s.',
                 $texts->mails($stats->parked)
             ), Html::e('a', ['href' => $this->context->links->to(
                 'mails',
                 ['status' => 'parked']
             )], $t('See the parked mails.'))],
         ]));
+    }
+
+    /** Says which move to another database keeps the queue from sending; null: none does. */
+    public function move(): ?string
+    {
+        [$key, $record] = Figures::move($this->context->queue);
+        return $record === null ? null : $this->context->t(match (true) {
+            $key === Record::FROM => 'This queue is being moved here from %s: nothing is sent '
+                . 'until all of it has arrived.',
+            $record->isOver => 'This queue was moved to %s: nothing is sent from here.',
+            default => 'This queue is being moved to %s: nothing is sent from here.',
+        }, $record->other);
     }
 
     /** @return array{string, string} */

@@ -62,7 +62,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
 });
 ?>
 --EXPECT--
-200 No worker has run yet. Mail is due. Start "mailqueue work", or look at cron; "mailqueue doctor" finds out why. 2 mails wait for a decision. See the parked mails. 2 pending 0 sending 1 failed 2 parked Due now 2 Longest wait N s Limit none Workers 0 Last run never
+200 No worker has run yet. Mail is due. Start "mailqueue work", or look at cron; "mailqueue doctor" finds out why. Waiting for a decision: 2 mails. See the parked mails. 2 pending 0 sending 1 failed 2 parked Due now 2 Longest wait N s Limit none Workers 0 Last run never
 200 Sent Last hour, by minute 5 TIME TIME UTC Last 24 hours 1 TIME TIME UTC Failed in seven days: 1 Registrations in total: 3
 overview: 200
 mails: 200 5 rows

@@ -33,7 +33,7 @@ $browser->get('/../../etc/passwd');
 $say('a path');
 echo "-- told to do\n";
 foreach ([['action' => 'limit', 'limit' => '0'], ['action' => 'limit', 'limit' => '-1'], ['action' => 'limit', 'limit' => '1000000000000'], ['action' => 'limit', 'limit' => 'many'], ['action' => 'limit'],
-    ['action' => 'switch', 'to' => 'maybe'], ['action' => 'redirect', 'to' => 'nobody'], ['action' => 'set', 'key' => 'mailBurst', 'value' => '0'], ['action' => 'set', 'key' => 'mailTokens', 'value' => '5'],
+    ['action' => 'switch', 'to' => 'maybe'], ['action' => 'redirect', 'to' => 'nobody'], ['action' => 'redirect', 'to' => ''], ['action' => 'set', 'key' => 'mailBurst', 'value' => '0'], ['action' => 'set', 'key' => 'mailTokens', 'value' => '5'],
     ['action' => 'set', 'key' => 'mailLastRun', 'value' => '1'], ['action' => 'set', 'key' => 'x', 'value' => '1'], ['action' => 'set', 'key' => 'mailLiveFrom', 'value' => 'tomorrow'], ['action' => 'drop'], ['action' => ''],
     ['action' => 'delete', 'ids' => 'all', 'sure' => 'yes'], ['action' => 'delete', 'ids' => ['99'], 'sure' => 'yes'], ['action' => 'delete', 'which' => 'all', 'status' => 'lost', 'sure' => 'yes'],
     ['action' => 'delete', 'which' => 'all', 'status' => ['parked'], 'sure' => 'yes'], ['action' => 'delete', 'which' => 'all', 'type' => "\xff", 'sure' => 'yes']] as $form) {
@@ -92,6 +92,7 @@ a path: 200 Overview
 {"action":"limit"}: 400 The limit must be a whole number from 1 to 1000000000, not "". To send without one, remove the limit. Nothing was changed.
 {"action":"switch","to":"maybe"}: 400 Sending can be "on" or "off". Nothing was changed.
 {"action":"redirect","to":"nobody"}: 400 mailRedirectTo cannot be "nobody"; allowed values: address | @domain
+{"action":"redirect","to":""}: 400 The test mode needs an address, or @domain. Nothing was changed.
 {"action":"set","key":"mailBurst","value":"0"}: 400 mailBurst cannot be "0"; allowed values: 1 … 1000000000
 {"action":"set","key":"mailTokens","value":"5"}: 400 There is no setting "mailTokens" that can be changed here. Nothing was changed.
 {"action":"set","key":"mailLastRun","value":"1"}: 400 There is no setting "mailLastRun" that can be changed here. Nothing was changed.

@@ -75,7 +75,7 @@ echo $browser->get()->post(['action' => 'retry-all'])->text('.done'), "\n";
 
 echo "-- switches\n";
 foreach ([['action' => 'switch', 'to' => 'off'], ['action' => 'switch', 'to' => 'on'], ['action' => 'limit', 'limit' => '30'], ['action' => 'limit', 'limit' => 'none'],
-    ['action' => 'redirect', 'to' => 'test@example.org'], ['action' => 'redirect', 'to' => ''], ['action' => 'set', 'key' => 'mailBurst', 'value' => '7']] as $form) {
+    ['action' => 'redirect', 'to' => 'test@example.org'], ['action' => 'redirect-off'], ['action' => 'set', 'key' => 'mailBurst', 'value' => '7']] as $form) {
     echo implode(' ', $form), ': ', $browser->get()->post($form)->text('.done'), ' | ', $browser->text('.alarm'), "\n";
 }
 echo implode(' ', array_map(fn(string $key) => json_encode($queue->config($key)), ['mailQueueEnabled', 'mailMaxPerHour', 'mailRedirectTo', 'mailBurst'])), "\n";
@@ -92,7 +92,7 @@ echo preg_replace('/"time":"[^"]*",/', '', file_get_contents("$directory/mail-qu
 ?>
 --EXPECT--
 -- overview
-No worker has run yet. Mail is due. Start "mailqueue work", or look at cron; "mailqueue doctor" finds out why. 3 mails wait for a decision. See the parked mails.
+No worker has run yet. Mail is due. Start "mailqueue work", or look at cron; "mailqueue doctor" finds out why. Waiting for a decision: 3 mails. See the parked mails.
 1 pending 0 sending 0 failed 3 parked
 Due now 1 Longest wait N s Limit none Workers 0 Last run never
 Last hour, by minute: 0 recipients, at most 0 at a time
@@ -134,7 +134,7 @@ switch on: Sending is on. | -
 limit 30: Saved. | -
 limit none: Saved. | -
 redirect test@example.org: Saved. | Test mode: mail of these types goes to test@example.org, not to its recipients: every type but organizer (mailRedirectTo).
-redirect : Saved. | -
+redirect-off: Saved. | -
 set mailBurst 7: Saved. | -
 "1" null null "7"
 smtp://relay.example.org:25 Paused until TIME, trial 3. 535 5.7.8 login refused The relay does not accept the login. Check user and password of the transport (MAILQUEUE_TRANSPORT).

@@ -24,10 +24,11 @@ final class Config extends Action
     public function limit(): Response
     {
         $limit = $this->context->request->field('limit') ?? '';
-        if ($limit !== 'none' && (!preg_match('/\A\d{1,10}\z/', $limit)
-            || (int) $limit < 1 || (int) $limit > 1_000_000_000)) {
-            throw new Refusal($this->t('The limit must be a whole number from 1 to 1000000000, not '
-                . '"%s". To send without one, remove the limit. Nothing was changed.', $limit));
+        $most = (int) sscanf(MailQueue::configKeys()['mailMaxPerHour']['range'], '0 … %d')[0];
+        if ($limit !== 'none' && (!preg_match('/\A\d{1,18}\z/', $limit)
+            || (int) $limit < 1 || (int) $limit > $most)) { // 0 would be none: say it in words
+            throw new Refusal($this->t('The limit must be a whole number from 1 to %s, not "%s". '
+                . 'To send without one, remove the limit. Nothing was changed.', $most, $limit));
         }
         $this->write('mailMaxPerHour', $limit === 'none' ? null : $limit);
         return $this->context->done('set');
@@ -35,7 +36,18 @@ final class Config extends Action
 
     public function redirect(): Response
     {
-        $this->write('mailRedirectTo', $this->context->request->field('to'));
+        $this->write('mailRedirectTo', $this->context->request->field('to')
+            ?? throw new Refusal($this->t('The test mode needs an address, or @domain. Nothing was '
+                . 'changed.')));
+        return $this->context->done('set');
+    }
+
+    public function redirectOff(): Response
+    {
+        foreach (MailQueue::configKeys() as $key => $about) {
+            $isOne = $key === 'mailRedirectTo' || $about['aliasOf'] === 'mailRedirectTo';
+            !$isOne || $this->context->queue->config($key) === null || $this->write($key, null);
+        }
         return $this->context->done('set');
     }
 

@@ -14,6 +14,8 @@ use MailQueue\Web\Troubles;
 /** What is going on, and the switches. */
 final class Overview extends View
 {
+    private ?Stats $stats = null;
+
     public function title(): string
     {
         return $this->t('Overview');
@@ -39,8 +41,7 @@ final class Overview extends View
 
     private function stats(): Stats
     {
-        static $kept = new \WeakMap();
-        return $kept[$this] ??= $this->context->queue->stats(Figures::EXACT);
+        return $this->stats ??= $this->context->queue->stats(Figures::EXACT);
     }
 
     /** A part that the page's script replaces every $seconds. */
@@ -98,7 +99,8 @@ final class Overview extends View
                 $texts->number($stats->tokens, 1),
                 $texts->number($stats->burst)
             ),
-            $this->t('Empty in') => $stats->emptyIn === null ? null
+            $this->t('Empty in') => $stats->emptyIn === null || $stats->due === 0
+                || !$stats->enabled || $stats->pausedUntil !== null ? null
                 : ($stats->emptyIn === 0 ? $this->t('one run') : $this->t(
                     'about %s',
                     $texts->span($stats->emptyIn)

@@ -4,10 +4,12 @@ declare(strict_types=1);
 
 namespace MailQueue\Web\View;
 
-use MailQueue;
+use MailQueue\Cli\Command\Status;
 use MailQueue\Stats;
 use MailQueue\Web\Context;
 use MailQueue\Web\Html;
+use MailQueue\Web\Layout;
+use MailQueue\Web\Troubles;
 
 /** The overview's forms: sending, limit, batch, test mode, failed mail. */
 final class Switches
@@ -40,7 +42,8 @@ final class Switches
     private function sending(Stats $stats): Html
     {
         $t = $this->context->t(...);
-        return $this->box(
+        $move = (new Troubles($this->context))->move();
+        return $move !== null ? $this->box($t('Sending'), Html::e('p', [], $move)) : $this->box(
             $t('Sending'),
             Html::e('p', [], $stats->enabled
             ? $t('Mail is sent.') : $t('Mail is accepted and waits.')),
@@ -59,7 +62,10 @@ final class Switches
     {
         $t = $this->context->t(...);
         $count = $stats->failed + $stats->parked;
-        $mails = $this->context->texts->mails($count);
+        $mails = $this->context->texts->mails(
+            $count,
+            array_intersect(['failed', 'parked'], $stats->estimated) !== []
+        );
         return $this->box(
             $t('Failed mail'),
             Html::e('p', [], $t('%s failed or parked. Mail that '
@@ -122,29 +128,48 @@ final class Switches
     private function testMode(Stats $stats): Html
     {
         $t = $this->context->t(...);
+        $title = $t('Test mode');
+        if (Status::machine('REDIRECT_TO') !== null) {
+            return $this->box($title, Html::e('p', [], $t('This machine decides: '
+                . 'MAILQUEUE_REDIRECT_TO is set, so a test mode of the database does not count.')));
+        }
         $queue = $this->context->queue;
-        $now = (string) $queue->config('mailRedirectTo');
-        $waits = $t('%s wait now.', $this->context->texts->mails($stats->pending + $stats->failed));
-        $types = (string) $queue->config('mailRedirectTypes')
-            ?: MailQueue::configKeys()['mailRedirectTypes']['default'];
+        $key = Status::redirectKey($queue);
+        $set = (string) $queue->config($key);
+        $isSet = $set !== '' && $set !== '0';
+        $waits = $t('Waiting now: %s.', $this->context->texts->mails(
+            $stats->pending + $stats->failed,
+            array_intersect(['pending', 'failed'], $stats->estimated) !== []
+        ));
         return $this->box(
-            $t('Test mode'),
-            Html::e('p', [], $now === ''
-                ? $t('Mail goes to its recipients. With an address here, mail of these types would '
-                    . 'go to it instead, also mail that waits already: %s.', $types)
-                : $t('Mail of these types goes to %s, not to its recipients: %s.', $now, $types)),
+            $title,
+            Html::e('p', [], $this->whereTo($stats->redirectTo, $isSet)),
             Html::e('p', [], $waits),
             $this->context->form('redirect', [], Html::all(
                 Html::e('label', ['for' => 'redirect'], $t('Address, or @domain')),
                 Html::e('input', ['type' => 'text', 'name' => 'to', 'id' => 'redirect',
-                    'value' => $now, 'autocomplete' => 'off', 'required' => true]),
+                    'value' => $isSet ? (string) ($stats->redirectTo ?? $set) : '',
+                    'autocomplete' => 'off', 'required' => true]),
                 $this->context->button($t('Switch on'))
             ), ['class' => 'row']),
-            $now === '' ? null : $this->context->form(
-                'redirect',
-                ['to' => ''],
+            !$isSet ? null : $this->context->form(
+                'redirect-off',
+                [],
                 $this->context->button($t('Switch test mode off'), 'danger')
             )
         );
+    }
+
+    private function whereTo(?string $to, bool $isSet): string
+    {
+        $types = Layout::redirectTypes($this->context->queue);
+        return match (true) {
+            $to !== null => $this->context->t('Mail of these types goes to %s, not to its '
+                . 'recipients: %s.', $to, $types),
+            $isSet => $this->context->t('Mail goes to its recipients at this time, by mailLiveFrom '
+                . 'and mailLiveUntil.'),
+            default => $this->context->t('Mail goes to its recipients. With an address here, mail '
+                . 'of these types would go to it instead, also mail that waits already: %s.', $types),
+        };
     }
 }

@@ -68,12 +68,20 @@ return [
     'Sending is switched off.' => 'Der Versand ist ausgeschaltet.',
     'Mail is accepted and waits. Switch sending on below.'
         => 'Mails werden angenommen und warten. Unten lässt er sich einschalten.',
+    'This queue is being moved here from %s: nothing is sent until all of it has arrived.'
+        => 'Diese Queue zieht gerade von %s hierher um: Gesendet wird erst, wenn alles da ist.',
+    'This queue was moved to %s: nothing is sent from here.'
+        => 'Diese Queue ist nach %s umgezogen: Von hier wird nichts gesendet.',
+    'This queue is being moved to %s: nothing is sent from here.'
+        => 'Diese Queue zieht gerade nach %s um: Von hier wird nichts gesendet.',
+    '"mailqueue doctor" says how to finish the move, or to cancel it.'
+        => '„mailqueue doctor“ sagt, wie der Umzug zu beenden oder abzubrechen ist.',
     'No worker has run yet.' => 'Bisher ist kein Worker gelaufen.',
     'No worker has run for %s.' => 'Seit %s ist kein Worker gelaufen.',
     'Mail is due. Start "mailqueue work", or look at cron; "mailqueue doctor" finds out why.'
         => 'Mails sind fällig. „mailqueue work“ starten oder in cron nachsehen; „mailqueue doctor“ '
         . 'findet die Ursache.',
-    '%s wait for a decision.' => '%s warten auf eine Entscheidung.',
+    'Waiting for a decision: %s.' => 'Auf eine Entscheidung warten: %s.',
     'See the parked mails.' => 'Die geparkten Mails ansehen.',
     'The relay %s is paused until %s: %s' => 'Das Relay %s pausiert bis %s: %s',
     'Due now' => 'Jetzt fällig',
@@ -132,7 +140,14 @@ return [
         . 'hier gingen Mails dieser Arten stattdessen dorthin, auch die schon wartenden: %s.',
     'Mail of these types goes to %s, not to its recipients: %s.'
         => 'Mails dieser Arten gehen an %s, nicht an ihre Empfänger: %s.',
-    '%s wait now.' => '%s warten jetzt.',
+    'Mail goes to its recipients at this time, by mailLiveFrom and mailLiveUntil.'
+        => 'Mails gehen zur Zeit an ihre Empfänger, wegen mailLiveFrom und mailLiveUntil.',
+    'This machine decides: MAILQUEUE_REDIRECT_TO is set, so a test mode of the database does not '
+        . 'count.' => 'Dieser Rechner bestimmt: MAILQUEUE_REDIRECT_TO ist gesetzt, ein Testbetrieb '
+        . 'der Datenbank zählt nicht.',
+    'The test mode needs an address, or @domain. Nothing was changed.'
+        => 'Der Testbetrieb braucht eine Adresse oder @domain. Nichts wurde geändert.',
+    'Waiting now: %s.' => 'Jetzt warten: %s.',
     'Address, or @domain' => 'Adresse oder @domain',
     'Switch test mode off' => 'Testbetrieb ausschalten',
 
@@ -312,10 +327,8 @@ return [
         . 'soll. Nichts wurde geändert.',
     'Sending can be "on" or "off". Nothing was changed.'
         => 'Der Versand kann „on“ oder „off“ sein. Nichts wurde geändert.',
-    'The limit must be a whole number from 1 to 1000000000, not "%s". To send without one, '
-        . 'remove the '
-        . 'limit. Nothing was changed.' => 'Das Limit muss eine ganze Zahl von 1 bis 1000000000 '
-        . 'sein, '
+    'The limit must be a whole number from 1 to %s, not "%s". To send without one, remove the '
+        . 'limit. Nothing was changed.' => 'Das Limit muss eine ganze Zahl von 1 bis %s sein, '
         . 'nicht „%s“. Ohne Limit sendet, wer es aufhebt. Nichts wurde geändert.',
     'There is no setting "%s" that can be changed here. Nothing was changed.'
         => 'Eine Einstellung „%s“, die hier zu ändern wäre, gibt es nicht. Nichts wurde geändert.',
