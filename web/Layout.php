@@ -15,8 +15,8 @@ final class Layout
     private const VIEWPORT = 'width=device-width, initial-scale=1';
     /** What an action did, by the word that its redirect names. */
     private const DONE = [
-        'retried' => '%s brought back.', 'held' => '%s parked.', 'deleted' => '%s deleted.',
-        'set' => 'Saved.', 'on' => 'Sending is on.', 'off' => 'Sending is off. Mail that is under '
+        'retry' => '%s brought back.', 'hold' => '%s parked.', 'delete' => '%s deleted.',
+        'sent' => '%s counted as sent.', 'set' => 'Saved.', 'on' => 'Sending is on.', 'off' => 'Sending is off. Mail that is under '
             . 'way is still finished.',
     ];
 

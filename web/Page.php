@@ -9,6 +9,7 @@ use MailQueue\Cli\Arguments;
 use MailQueue\Cli\Failure;
 use MailQueue\Cli\Settings;
 use MailQueue\Cli\Stop;
+use MailQueue\Cli\Terminal;
 
 /**
  * The page. It is closed until $access or a password's hash (MAILQUEUE_PAGE_HASH) is there.
@@ -169,11 +170,12 @@ final class Page
             || $e instanceof \ValueError;
         $status = $e instanceof Refusal ? $e->status : ($e instanceof \ValueError ? 400
             : ($isOurs ? 503 : 500));
-        if ($status >= 500) {
-            error_log("mailqueue page: $e");
-        }
-        $text = $isOurs || $e instanceof Refusal ? Failure::text($e)
+        $isKnown = $isOurs || $e instanceof Refusal;
+        $text = $isKnown ? Failure::text($e)
             : $texts->t("An error that the page does not know. PHP's error log says more.");
+        if ($status >= 500) {
+            error_log('mailqueue page: ' . ($isKnown ? Terminal::safe($text) : $e));
+        }
         if (!Router::isForPeople($request)) {
             return Response::json(['error' => $text], $status);
         }

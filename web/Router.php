@@ -27,6 +27,7 @@ final class Router
         'retry' => [Action\Mails::class, 'retry'],
         'hold' => [Action\Mails::class, 'hold'],
         'delete' => [Action\Mails::class, 'delete'],
+        'sent' => [Action\Mails::class, 'sent'],
     ];
     private const ASSETS = ['page.css' => 'text/css', 'page.js' => 'text/javascript',
         'page.svg' => 'image/svg+xml'];

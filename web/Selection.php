@@ -8,6 +8,8 @@ use MailQueue;
 use MailQueue\Cli\Arguments;
 use MailQueue\Cli\Filter;
 use MailQueue\Cli\Stop;
+use MailQueue\Internal;
+use MailQueue\Status;
 
 /** Which mails a list or a bulk action is about: those of a filter, or single ones. */
 final class Selection
@@ -41,24 +43,16 @@ final class Selection
 
     /**
      * @param array<mixed> $given the form's
-     * @return list<int>
+     * @param list<Status> $states
+     * @return list<int> those that exist and are in one of these states
      */
-    public static function ids(array $given): array
+    public static function ids(MailQueue $queue, array $given, array $states): array
     {
-        $ids = [];
-        foreach ($given as $id) {
-            is_string($id) && preg_match('/\A[1-9]\d{0,17}\z/', $id) === 1 && $ids[] = (int) $id;
-        }
-        return array_values(array_unique($ids));
-    }
-
-    /** @return list<int> all that the filter finds */
-    public function all(MailQueue $queue): array
-    {
-        $ids = [];
-        foreach ($this->filter->jobs($queue) as $jobs) {
-            array_push($ids, ...array_column($jobs, 'id'));
-        }
-        return $ids;
+        $isId = static fn (mixed $id): bool => is_string($id)
+            && preg_match('/\A[1-9]\d{0,17}\z/', $id) === 1;
+        $ids = implode(', ', array_filter($given, $isId)) ?: '0';
+        $names = implode("', '", array_column($states, 'value'));
+        return array_map(intval(...), array_column(Internal::select($queue, 'SELECT id FROM {t} '
+            . "WHERE id IN ($ids) AND status IN ('$names') ORDER BY id", []), 0));
     }
 }

@@ -52,7 +52,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
         preg_match_all('/<tr>(?!<th)/', $response->body, $rows);
         echo "$view: $response->status", $rows[0] ? ' ' . count($rows[0]) . ' rows' : '', "\n";
     }
-    foreach ([['action' => 'retry-all'], ['action' => 'limit', 'limit' => '30'], ['action' => 'hold', 'which' => 'all', 'type' => 'news', 'sure' => 'yes'], ['action' => 'delete', 'ids' => ['2', '6'], 'sure' => 'yes'],
+    foreach ([['action' => 'retry-all'], ['action' => 'limit', 'limit' => '30'], ['action' => 'hold', 'which' => 'all', 'type' => 'news', 'sure' => '9'], ['action' => 'delete', 'ids' => ['2', '6'], 'sure' => '9'],
         ['action' => 'limit', 'limit' => '0']] as $form) {
         $response = $post($form);
         echo "$form[action]: $response->status ", $response->headers['Location'] ?? '', "\n";
@@ -77,9 +77,9 @@ relays: 200
 settings: 200
 status.json: 200
 metrics: 200
-retry-all: 303 ?view=mails&done=retried&count=2
+retry-all: 303 ?view=mails&done=retry&count=2
 limit: 303 ?view=mails&done=set&count=0
-hold: 303 ?view=mails&done=held&count=2
-delete: 303 ?view=mails&done=deleted&count=2
+hold: 303 ?view=mails&done=hold&count=2
+delete: 303 ?view=mails&done=delete&count=2
 limit: 400 
 0 3 30

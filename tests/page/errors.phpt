@@ -35,18 +35,28 @@ echo "-- told to do\n";
 foreach ([['action' => 'limit', 'limit' => '0'], ['action' => 'limit', 'limit' => '-1'], ['action' => 'limit', 'limit' => '1000000000000'], ['action' => 'limit', 'limit' => 'many'], ['action' => 'limit'],
     ['action' => 'switch', 'to' => 'maybe'], ['action' => 'redirect', 'to' => 'nobody'], ['action' => 'redirect', 'to' => ''], ['action' => 'set', 'key' => 'mailBurst', 'value' => '0'], ['action' => 'set', 'key' => 'mailTokens', 'value' => '5'],
     ['action' => 'set', 'key' => 'mailLastRun', 'value' => '1'], ['action' => 'set', 'key' => 'x', 'value' => '1'], ['action' => 'set', 'key' => 'mailLiveFrom', 'value' => 'tomorrow'], ['action' => 'drop'], ['action' => ''],
-    ['action' => 'delete', 'ids' => 'all', 'sure' => 'yes'], ['action' => 'delete', 'ids' => ['99'], 'sure' => 'yes'], ['action' => 'delete', 'which' => 'all', 'status' => 'lost', 'sure' => 'yes'],
-    ['action' => 'delete', 'which' => 'all', 'status' => ['parked'], 'sure' => 'yes'], ['action' => 'delete', 'which' => 'all', 'type' => "\xff", 'sure' => 'yes']] as $form) {
+    ['action' => 'delete', 'ids' => 'all', 'sure' => '1'], ['action' => 'delete', 'ids' => ['99'], 'sure' => '1'], ['action' => 'delete', 'which' => 'all', 'status' => 'lost', 'sure' => '1'],
+    ['action' => 'delete', 'which' => 'all', 'status' => ['parked'], 'sure' => '1'], ['action' => 'delete', 'which' => 'all', 'type' => "\xff", 'sure' => '1']] as $form) {
     $browser->get('/?view=overview')->post($form);
     $say(json_encode($form, JSON_INVALID_UTF8_SUBSTITUTE));
 }
+echo "-- half of it\n";
+$many = "$directory/many.sqlite";
+foreach (range(1, 1500) as $i) {
+    ($other ??= new MailQueue($many))->enqueue(mail_fields());
+}
+(new PDO("sqlite:$many"))->exec("CREATE TRIGGER stop BEFORE UPDATE ON mail_queue WHEN old.id = 1200 BEGIN SELECT RAISE(ABORT, 'not this one'); END");
+$half = serve_page($many);
+$held = (new Browser($half))->logIn()->get('/?view=mails')->post(['action' => 'hold', 'which' => 'all', 'sure' => '1500'], '/?view=mails');
+echo str_replace($directory, '%', $held->said()), "\n", $other->stats()->parked, ' parked; ', str_replace($directory, '%', strstr(page_log($half), 'hold'));
+
 echo "-- the database\n";
 $full = serve_page($app, [], null, 'ulimit -f 4; exec "$@"');
 $browser = new Browser($full);
 $browser->logIn();
 $browser->get()->post(['action' => 'limit', 'limit' => '5']);
 $say('a file that cannot grow, as on a full disk');
-$browser->get()->post(['action' => 'delete', 'ids' => ['1'], 'sure' => 'yes']);
+$browser->get()->post(['action' => 'delete', 'ids' => ['1'], 'sure' => '1']);
 $say('nor can a mail be deleted');
 $browser = new Browser($host);
 $browser->logIn();
@@ -100,11 +110,15 @@ a path: 200 Overview
 {"action":"set","key":"mailLiveFrom","value":"tomorrow"}: 400 mailLiveFrom cannot be "tomorrow"; allowed values: UTC seconds | ISO 8601
 {"action":"drop"}: 400 There is no action "drop". Nothing was changed.
 {"action":""}: 400 There is no action "". Nothing was changed.
-{"action":"delete","ids":"all","sure":"yes"}: 400 No mail is marked. Mark some in the list, then choose what to do with them. Nothing was changed.
-{"action":"delete","ids":["99"],"sure":"yes"}: 200 Overview
-{"action":"delete","which":"all","status":"lost","sure":"yes"}: 400 Status must be pending, sending, failed, parked or held.
-{"action":"delete","which":"all","status":["parked"],"sure":"yes"}: 400 "status" must be one line of text. Nothing was changed.
-{"action":"delete","which":"all","type":"\ufffd","sure":"yes"}: 400 "type" must be one line of text. Nothing was changed.
+{"action":"delete","ids":"all","sure":"1"}: 400 No mail is marked. Mark some in the list, then choose what to do with them. Nothing was changed.
+{"action":"delete","ids":["99"],"sure":"1"}: 400 None of these mails can be changed so: they are gone, are being sent, or are where you want them. Nothing was changed.
+{"action":"delete","which":"all","status":"lost","sure":"1"}: 400 Status must be pending, sending, failed, parked or held.
+{"action":"delete","which":"all","status":["parked"],"sure":"1"}: 400 "status" must be one line of text. Nothing was changed.
+{"action":"delete","which":"all","type":"\ufffd","sure":"1"}: 400 "type" must be one line of text. Nothing was changed.
+-- half of it
+503 Changed 1,000 of 1,500 mails, then this happened: %/many.sqlite: not this one (SQLite code 1811)
+1000 parked; hold all: 1000
+mailqueue page: Changed 1,000 of 1,500 mails, then this happened: %/many.sqlite: not this one (SQLite code 1811)
 -- the database
 a file that cannot grow, as on a full disk: 503 %/app.sqlite cannot grow: file size limit (ulimit -f) reached: raise the limit; nothing was stored
 nor can a mail be deleted: 503 %/app.sqlite cannot grow: file size limit (ulimit -f) reached: raise the limit; nothing was stored

@@ -57,17 +57,29 @@ foreach (['text', 'source', 'preview'] as $view) {
 }
 
 echo "-- many\n";
-$marked = ['ids' => ['1', '2', 'x', '-1', '99'], 'which' => 'marked', 'action' => 'retry'];
-$browser->get('/?view=mails')->post($marked, '/?view=mails');
-echo $browser->text(), ' ', $queue->stats()->parked, " parked\n";
-echo $browser->post($marked + ['sure' => 'yes'], '/?view=mails')->text('.done'), ' ', $queue->stats()->parked, " parked\n";
+/** What the question says, then what the answer did. */
+$sure = static function (array $form, string $path = '/?view=mails') use ($browser, $queue): void {
+    echo $browser->get('/?view=mails')->post($form, $path)->text();
+    preg_match_all('/name="(ids\[\]|sure)" value="(\d+)"/', $browser->body, $hidden, PREG_SET_ORDER);
+    $form['ids'] = array_column(array_filter($hidden, static fn(array $one): bool => $one[1] === 'ids[]'), 2) ?: ($form['ids'] ?? []);
+    $form['sure'] = array_column($hidden, 2, 1)['sure'];
+    echo ' ', $browser->post($form, $path)->text('.done'), ' ', $queue->stats()->parked, " parked\n";
+};
+$sure(['ids' => ['1', '2', '4', 'x', '-1', '99'], 'which' => 'marked', 'action' => 'retry']);
 $all = ['which' => 'all', 'type' => 'news', 'action' => 'hold'];
-echo $browser->post($all, '/?view=mails')->text(), "\n";
-echo $browser->post($all + ['sure' => 'yes'], '/?view=mails')->text('.done'), ' ', $queue->stats()->parked, " parked\n";
-echo $browser->post(['action' => 'delete', 'sure' => 'yes', 'ids' => ['4']], '/?view=mail&id=4')->text('.done'), ' ', json_encode($queue->job(4)), "\n";
-echo $browser->post(['action' => 'retry', 'which' => 'marked'], '/?view=mails')->said(), "\n";
+echo $browser->get()->post($all, '/?view=mails')->text(), "\n";
+$queue->enqueue(mail_fields(), 'r5', 'news');
+echo $browser->post($all + ['sure' => '2'], '/?view=mails')->text(), ' ', $queue->stats()->parked, " parked\n";
+echo $browser->post($all + ['sure' => '3'], '/?view=mails')->text('.done'), ' ', $queue->stats()->parked, " parked\n";
+echo $browser->post($all + ['sure' => '3'], '/?view=mails')->said(), "\n";
+$queue->delete([5]);
+$sure(['action' => 'delete', 'ids' => ['4']], '/?view=mail&id=4');
+echo $browser->get()->post(['action' => 'retry', 'which' => 'marked'], '/?view=mails')->said(), "\n";
 $browser->get('/?view=uncertain');
 echo $words('tbody'), "\n";
+$uncertain = $queue->enqueue(mail_fields(), 'r6');
+$queue->hold([$uncertain]);
+$sure(['action' => 'sent', 'ids' => [(string) $uncertain]], '/?view=uncertain');
 $queue->retryFailed([1, 2]);
 [$job] = $queue->claim();
 $queue->fail($job, 'later', retryAfter: 60);
@@ -120,13 +132,15 @@ preview: 200 text/html; charset=utf-8; default-src 'none'; style-src 'unsafe-inl
 <!DOCTYPE html>
 <p onclick="x()">Hello <x-link rel=preconnect href=https://evil.example><x-META http-equiv=refresh content="0;url=https://evil.example"><x-script>x()</x-script></p>
 -- many
-Bring 3 mails back? 3 parked
-2 mails brought back. 1 parked
+Bring 2 mails back? 2 mails brought back. 1 parked
 Park 2 mails?
-2 mails parked. 3 parked
-1 mail deleted. null
+Park 3 mails? 1 parked
+3 mails parked. 4 parked
+400 None of these mails can be changed so: they are gone, are being sent, or are where you want them. Nothing was changed.
+Delete 1 mail? They are not sent. 1 mail deleted. 3 parked
 400 No mail is marked. Mark some in the list, then choose what to do with them. Nothing was changed.
 3 Hello <b>2</b> TIME Send again Count as sent
+Count 1 mail as sent? They leave the queue. 1 mail counted as sent. 3 parked
 1 mail brought back.
 -- switches
 switch off: Sending is off. Mail that is under way is still finished. | -
@@ -142,9 +156,10 @@ smtp://relay.example.org:25 Paused until TIME, trial 3. 535 5.7.8 login refused 
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
-{"event":"page","user":"admin@127.0.0.1","reply":"retry 1 2 99: 2"}
-{"event":"page","user":"admin@127.0.0.1","reply":"hold {\"type\":\"news\"}: 2"}
+{"event":"page","user":"admin@127.0.0.1","reply":"retry 1 2: 2"}
+{"event":"page","user":"admin@127.0.0.1","reply":"hold {\"type\":\"news\"}: 3"}
 {"event":"page","user":"admin@127.0.0.1","reply":"delete 4: 1"}
+{"event":"page","user":"admin@127.0.0.1","reply":"sent 6: 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"retry: 1 brought back"}
 {"event":"page","user":"admin@127.0.0.1","reply":"config mailQueueEnabled 0"}
 {"event":"page","user":"admin@127.0.0.1","reply":"config mailQueueEnabled 1"}

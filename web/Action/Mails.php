@@ -4,6 +4,9 @@ declare(strict_types=1);
 
 namespace MailQueue\Web\Action;
 
+use MailQueue;
+use MailQueue\Cli\Terminal;
+use MailQueue\Status;
 use MailQueue\Web\Html;
 use MailQueue\Web\Layout;
 use MailQueue\Web\Refusal;
@@ -13,13 +16,20 @@ use MailQueue\Web\Selection;
 /** Brings mails back, parks and deletes them: one, those that are marked, or all of a filter. */
 final class Mails extends Action
 {
+    /** The states from which each action takes a mail. */
+    public const FROM = [
+        'retry' => [Status::Failed, Status::Parked],
+        'hold' => [Status::Pending, Status::Failed],
+        'delete' => [Status::Pending, Status::Failed, Status::Parked, Status::Held],
+        'sent' => [Status::Parked],
+    ];
     private const AT_ONCE = 1000;
 
     public function retryAll(): Response
     {
         $count = $this->context->queue->retryFailed();
         $this->note("retry: $count brought back");
-        return $this->context->done('retried', $count);
+        return $this->context->done('retry', $count);
     }
 
     public function retry(): Response
@@ -27,14 +37,13 @@ final class Mails extends Action
         return $this->each(
             'retry',
             'Bring %s back?',
-            'retried',
             fn (array $ids): int => $this->context->queue->retryFailed($ids)
         );
     }
 
     public function hold(): Response
     {
-        return $this->each('hold', 'Park %s?', 'held', $this->context->queue->hold(...));
+        return $this->each('hold', 'Park %s?', $this->context->queue->hold(...));
     }
 
     public function delete(): Response
@@ -42,39 +51,79 @@ final class Mails extends Action
         return $this->each(
             'delete',
             'Delete %s? They are not sent.',
-            'deleted',
+            $this->context->queue->delete(...)
+        );
+    }
+
+    /** Of uncertain mail, once a person knows that it arrived. */
+    public function sent(): Response
+    {
+        return $this->each(
+            'sent',
+            'Count %s as sent? They leave the queue.',
             $this->context->queue->delete(...)
         );
     }
 
     /** @param \Closure(list<int>): int $change */
-    private function each(
-        string $action,
-        string $question,
-        string $done,
-        \Closure $change
-    ): Response {
+    private function each(string $action, string $question, \Closure $change): Response
+    {
         $request = $this->context->request;
-        $given = $request->form['ids'] ?? [];
-        $selection = new Selection($request->field(...));
-        $isAll = $request->field('which') === 'all';
-        $ids = $isAll ? $selection->all($this->context->queue)
-            : Selection::ids(is_array($given) ? $given : []);
-        if ($ids === []) {
+        $filter = $request->field('which') === 'all' ? new Selection($request->field(...)) : null;
+        $ids = $this->ids($action, $filter);
+        // More than the question said: it is asked again.
+        if (count($ids) > (int) $request->field('sure')) {
+            return $this->ask($action, $question, $ids, $filter?->fields);
+        }
+        $which = $filter === null ? implode(' ', array_slice($ids, 0, 100))
+            : ($filter->fields === [] ? 'all' : Terminal::json($filter->fields, 0));
+        $count = $this->change("$action $which", $ids, $change);
+        $isGone = in_array($action, ['delete', 'sent'], true) && $request->view() === 'mail';
+        return $this->context->done($action, $count, $isGone ? 'mails' : '');
+    }
+
+    /** @return non-empty-list<int> what the action would change */
+    private function ids(string $action, ?Selection $filter): array
+    {
+        $given = $this->context->request->form['ids'] ?? [];
+        if ($filter === null && (!is_array($given) || $given === [])) {
             throw new Refusal($this->t('No mail is marked. Mark some in the list, then choose what '
                 . 'to do with them. Nothing was changed.'));
         }
-        if ($request->field('sure') === null) {
-            return $this->ask($action, $question, $ids, $isAll ? $selection->fields : null);
-        }
+        $queue = $this->context->queue;
+        return ($filter === null ? Selection::ids($queue, (array) $given, self::FROM[$action])
+            : $filter->filter->ids($queue, self::FROM[$action])) ?: throw new Refusal($this->t(
+                'None of these mails can be changed so: they are gone, are being sent, or are '
+                    . 'where you want them. Nothing was changed.'
+            ));
+    }
+
+    /**
+     * Changes some at a time, for as long as it takes.
+     *
+     * @param list<int> $ids
+     * @param \Closure(list<int>): int $change
+     */
+    private function change(string $what, array $ids, \Closure $change): int
+    {
+        @set_time_limit(0);
+        ignore_user_abort(true);
         $count = 0;
-        foreach (array_chunk($ids, self::AT_ONCE) as $some) {
-            $count += $change($some);
+        try {
+            foreach (array_chunk($ids, self::AT_ONCE) as $some) {
+                $count += $change($some);
+            }
+        } catch (MailQueue\Exception $e) {
+            throw $count === 0 ? $e : new Refusal($this->t(
+                'Changed %s of %s, then this happened: %s',
+                $this->context->texts->number($count),
+                $this->context->texts->mails(count($ids)),
+                $e->getMessage()
+            ), 503);
+        } finally {
+            $this->note("$what: $count");
         }
-        $which = $isAll ? json_encode($selection->fields) : implode(' ', array_slice($ids, 0, 100));
-        $this->note("$action $which: $count");
-        $isGone = $action === 'delete' && $request->view() === 'mail';
-        return $this->context->done($done, $count, $isGone ? 'mails' : '');
+        return $count;
     }
 
     /**
@@ -89,7 +138,7 @@ final class Mails extends Action
             ['type' => 'hidden', 'name' => 'ids[]', 'value' => $id]
         ), $ids) : [];
         $title = $this->t($question, $this->context->texts->mails(count($ids)));
-        $content = $this->context->form($action, $fields + ['sure' => 'yes'], Html::all(
+        $content = $this->context->form($action, $fields + ['sure' => count($ids)], Html::all(
             $marked,
             $this->context->button($this->t('Yes'), $action === 'delete' ? 'danger' : 'primary'),
             ' ',

@@ -7,6 +7,7 @@ namespace MailQueue\Web\View;
 use MailQueue\Cli\Report\Timeline;
 use MailQueue\Job;
 use MailQueue\Status;
+use MailQueue\Web\Action\Mails;
 use MailQueue\Web\Html;
 use MailQueue\Web\Meaning;
 use MailQueue\Web\Message;
@@ -70,11 +71,8 @@ final class Mail extends View
         }
         $id = ['ids[]' => (string) $job->id];
         $forms = [];
-        foreach (['retry' => ['Bring back', [Status::Failed, Status::Parked]],
-            'hold' => ['Park', [Status::Pending, Status::Failed]],
-            'delete' => ['Delete', [Status::Pending, Status::Failed, Status::Parked, Status::Held]],
-        ] as $action => [$text, $from]) {
-            !in_array($job->status, $from, true) || $forms[] = $this->context->form(
+        foreach (['retry' => 'Bring back', 'hold' => 'Park', 'delete' => 'Delete'] as $action => $text) {
+            !in_array($job->status, Mails::FROM[$action], true) || $forms[] = $this->context->form(
                 $action,
                 $id,
                 $this->context->button($this->t($text), $action === 'delete' ? 'danger' : '')

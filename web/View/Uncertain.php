@@ -25,8 +25,9 @@ final class Uncertain extends View
             . 'or ask a recipient. Sent again, they may arrive twice.'));
         $jobs = [];
         foreach (Figures::uncertain($this->context->queue, self::MOST) as $id) {
-            // Without its message.
-            array_push($jobs, ...$this->context->queue->jobs(limit: 1, after: $id - 1));
+            // Without its message. The next mail, if this one has just gone.
+            [$job] = $this->context->queue->jobs(limit: 1, after: $id - 1) + [null];
+            $job?->id === $id && $jobs[] = $job;
         }
         if ($jobs === []) {
             $none = Html::e('p', ['class' => 'state good'], $this->t('No mail is uncertain.'));
@@ -45,7 +46,7 @@ final class Uncertain extends View
     private function row(Job $job): array
     {
         $forms = [];
-        foreach (['retry' => 'Send again', 'delete' => 'Count as sent'] as $action => $text) {
+        foreach (['retry' => 'Send again', 'sent' => 'Count as sent'] as $action => $text) {
             $button = $this->context->button($this->t($text));
             $forms[] = $this->context->form($action, ['ids[]' => (string) $job->id], $button);
         }

@@ -22,6 +22,7 @@ return [
     '%s brought back.' => '%s zurückgeholt.',
     '%s parked.' => '%s geparkt.',
     '%s deleted.' => '%s gelöscht.',
+    '%s counted as sent.' => '%s als gesendet gezählt.',
     'Saved.' => 'Gespeichert.',
     'Sending is on.' => 'Der Versand ist eingeschaltet.',
     'Sending is off. Mail that is under way is still finished.'
@@ -176,6 +177,7 @@ return [
     'Bring %s back?' => '%s zurückholen?',
     'Park %s?' => '%s parken?',
     'Delete %s? They are not sent.' => '%s löschen? Sie werden dann nicht verschickt.',
+    'Count %s as sent? They leave the queue.' => '%s als gesendet zählen? Sie verlassen die Queue.',
     'Yes' => 'Ja',
     'No, go back' => 'Nein, zurück',
 
@@ -325,6 +327,11 @@ return [
         => 'Keine Mail ist ausgewählt. Erst in der Liste auswählen, dann entscheiden, was '
         . 'geschehen '
         . 'soll. Nichts wurde geändert.',
+    'None of these mails can be changed so: they are gone, are being sent, or are where you want '
+        . 'them. Nothing was changed.' => 'Keine dieser Mails lässt sich so ändern: Sie sind weg, '
+        . 'werden gerade gesendet oder sind schon dort. Nichts wurde geändert.',
+    'Changed %s of %s, then this happened: %s'
+        => 'Geändert wurden %s von %s, dann geschah dies: %s',
     'Sending can be "on" or "off". Nothing was changed.'
         => 'Der Versand kann „on“ oder „off“ sein. Nichts wurde geändert.',
     'The limit must be a whole number from 1 to %s, not "%s". To send without one, remove the '
