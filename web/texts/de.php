@@ -233,6 +233,13 @@ return [
     'The relay does not accept the login.' => 'Das Relay nimmt die Anmeldung nicht an.',
     'Check user and password of the transport (MAILQUEUE_TRANSPORT).'
         => 'Benutzer und Passwort des Transports prüfen (MAILQUEUE_TRANSPORT).',
+    'The relay does not send for this login or sender.'
+        => 'Das Relay sendet nicht für diese Anmeldung oder diesen Absender.',
+    'Check the transport\'s login, and whether the relay may send for the sender\'s domain.'
+        => 'Die Anmeldung des Transports prüfen, und ob das Relay für die Domain des Absenders '
+        . 'senden darf.',
+    'The relay does not accept the sender.' => 'Das Relay nimmt den Absender nicht an.',
+    'Check the address in From, and its domain.' => 'Die Adresse in From und ihre Domain prüfen.',
     'No encrypted connection came about.' => 'Eine verschlüsselte Verbindung kam nicht zustande.',
     'Check the name in the transport, and the certificate of the relay.'
         => 'Den Namen im Transport und das Zertifikat des Relays prüfen.',
