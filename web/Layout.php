@@ -16,8 +16,8 @@ final class Layout
     /** What an action did, by the word that its redirect names. */
     private const DONE = [
         'retry' => '%s brought back.', 'hold' => '%s parked.', 'delete' => '%s deleted.',
-        'sent' => '%s counted as sent.', 'set' => 'Saved.', 'on' => 'Sending is on.', 'off' => 'Sending is off. Mail that is under '
-            . 'way is still finished.',
+        'sent' => '%s counted as sent.', 'set' => 'Saved.', 'on' => 'Sending is on.',
+        'off' => 'Sending is off. Mail that is under way is still finished.',
     ];
 
     public function __construct(private readonly Texts $texts, private readonly Links $links)
@@ -109,7 +109,8 @@ final class Layout
     /** In red: mail does not go to its recipients. */
     private function testMode(Context $context): ?Html
     {
-        $to = $context->queue->stats(1)->redirectTo;
+        $queue = $context->queue;
+        $to = $queue->stats(1)->redirectTo;
         if ($to === null) {
             return null;
         }
@@ -118,7 +119,7 @@ final class Layout
         $text = $ofMachine ? $this->texts->t('Test mode of this machine: all mail goes to %s, not '
             . 'to its recipients (%s).', $to, 'MAILQUEUE_REDIRECT_TO')
             : $this->texts->t('Test mode: mail of these types goes to %s, not to its recipients: '
-            . '%s (%s).', $to, self::redirectTypes($context->queue), Status::redirectKey($context->queue));
+            . '%s (%s).', $to, self::redirectTypes($queue), Status::redirectKey($queue));
         return Html::e('p', ['class' => 'alarm', 'role' => 'alert'], $text, $but === null ? null
             : ' ' . $this->texts->t('Only these still get theirs: %s.', $but));
     }

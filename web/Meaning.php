@@ -16,7 +16,8 @@ final class Meaning
             'Check user and password of the transport (MAILQUEUE_TRANSPORT).'],
         '/\brelay(?:ing)?\b.*\b(?:denied|not permitted|prohibited)\b/i' => [
             'The relay does not send for this login or sender.',
-            'Check the transport\'s login, and whether the relay may send for the sender\'s domain.'],
+            'Check the transport\'s login, and whether the relay may send for the sender\'s '
+                . 'domain.'],
         '/\b5\.1\.[78]\b|\bsender (?:address )?(?:rejected|denied|verify)\b/i' => [
             'The relay does not accept the sender.', 'Check the address in From, and its domain.'],
         '/\b(?:certificate|(?:START)?TLS|SSL)\b/i' => ['No encrypted connection came about.',
@@ -32,8 +33,8 @@ final class Meaning
             'Ask for the right address, then correct it and send again.'],
         '/\b[45]\.2\.2\b|\bmailbox\b.*\bfull\b|\bquota\b/i' => ['The mailbox is full.',
             'Try again later, or reach the recipient in another way.'],
-        '/\b[45]\.2\.1\b|\bmailbox\b.*\b(?:disabled|inactive)\b/i' => ['The mailbox is switched off.',
-            'Ask the recipient for another address.'],
+        '/\b[45]\.2\.1\b|\bmailbox\b.*\b(?:disabled|inactive)\b/i' => [
+            'The mailbox is switched off.', 'Ask the recipient for another address.'],
         '/\b5\.3\.4\b|\btoo (?:large|big)\b|\bmessage size\b/i' => ['The mail is too large.',
             'Send it with smaller attachments, or with a link.'],
         '/\A\W*421\b|\btoo many\b|\brate\b|\bthrottl/i' => [

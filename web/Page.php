@@ -55,7 +55,7 @@ final class Page
             static fn (): MailQueue
                 => (new Settings(new Arguments(['status', ...$options])))->queue(),
             $access,
-            orphanCheck: $checks === [] ? null : substr((string) end($checks), 15),
+            orphanCheck: explode('=', (string) end($checks), 2)[1] ?? null,
         );
     }
 

@@ -39,10 +39,9 @@ final class Request
     /** The view that is asked for: ?view=, or the end of the path for programs. */
     public function view(): string
     {
-        $path = (string) parse_url($this->server('REQUEST_URI'), PHP_URL_PATH);
-        $last = basename($path);
-        return in_array($last, ['status.json', 'metrics'], true) ? $last
-            : ($this->choice('view') ?? 'overview');
+        $last = basename((string) parse_url($this->server('REQUEST_URI'), PHP_URL_PATH));
+        return $this->choice('view')
+            ?? (in_array($last, ['status.json', 'metrics'], true) ? $last : 'overview');
     }
 
     /** A parameter that names one of a few things; null: missing, or no text. */

@@ -86,7 +86,7 @@ final class Router
     {
         $action = $context->request->field('action') ?? '';
         if (!$context->isAdmin()) {
-            Journal::note($context->queue, $context->user, "refused: $action");
+            Journal::note($context->queue, $context->user, 'refused: ' . substr($action, 0, 99));
             throw new Refusal($context->t('You may look, but not change anything. Nothing was '
                 . 'changed.'), 403);
         }

@@ -156,6 +156,7 @@ smtp://relay.example.org:25 Paused until TIME, trial 3. 535 5.7.8 login refused 
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
+{"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"retry 1 2: 2"}
 {"event":"page","user":"admin@127.0.0.1","reply":"hold {\"type\":\"news\"}: 3"}
 {"event":"page","user":"admin@127.0.0.1","reply":"delete 4: 1"}

@@ -9,6 +9,7 @@ use MailQueue\Job;
 use MailQueue\Status;
 use MailQueue\Web\Action\Mails;
 use MailQueue\Web\Html;
+use MailQueue\Web\Journal;
 use MailQueue\Web\Meaning;
 use MailQueue\Web\Message;
 use MailQueue\Web\Refusal;
@@ -71,7 +72,8 @@ final class Mail extends View
         }
         $id = ['ids[]' => (string) $job->id];
         $forms = [];
-        foreach (['retry' => 'Bring back', 'hold' => 'Park', 'delete' => 'Delete'] as $action => $text) {
+        $texts = ['retry' => 'Bring back', 'hold' => 'Park', 'delete' => 'Delete'];
+        foreach ($texts as $action => $text) {
             !in_array($job->status, Mails::FROM[$action], true) || $forms[] = $this->context->form(
                 $action,
                 $id,
@@ -130,6 +132,7 @@ final class Mail extends View
             $why = Html::e('p', ['class' => 'note'], $this->context->whyNoBodies());
             return Html::all($title, $why);
         }
+        Journal::note($this->context->queue, $this->context->user, "read $job->id");
         $message = new Message((string) $job->message);
         $links = [];
         foreach (['text' => 'Text', 'source' => 'Source'] as $view => $name) {

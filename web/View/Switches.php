@@ -90,7 +90,7 @@ final class Switches
                 Html::e('label', ['for' => 'slider'], $t('1 to 60 an hour')),
                 Html::e('input', ['type' => 'range', 'min' => 1, 'max' => 60, 'name' => 'limit',
                     'id' => 'slider', 'value' => $shown]),
-                Html::e('output', ['for' => 'slider'], (string) $shown),
+                Html::e('output', ['for' => 'slider', 'hidden' => true], (string) $shown),
                 $this->context->button($t('Set'))
             ), ['class' => 'row']),
             $this->context->form('limit', [], Html::all(
@@ -169,7 +169,8 @@ final class Switches
             $isSet => $this->context->t('Mail goes to its recipients at this time, by mailLiveFrom '
                 . 'and mailLiveUntil.'),
             default => $this->context->t('Mail goes to its recipients. With an address here, mail '
-                . 'of these types would go to it instead, also mail that waits already: %s.', $types),
+                . 'of these types would go to it instead, also mail that waits already: '
+                . '%s.', $types),
         };
     }
 }

@@ -10,9 +10,11 @@ for (const part of document.querySelectorAll('[data-every]')) {
             const response = await fetch(part.dataset.from, {headers: {Accept: 'text/html'}});
             if (response.status === 403) {
                 location.reload(); // logged out
-            } else if (response.ok) {
+            } else {
+                part.classList.toggle('old', !response.ok);
+            }
+            if (response.ok) {
                 const html = await response.text();
-                part.classList.remove('old');
                 if (!part.contains(document.activeElement) && part.innerHTML !== html) {
                     part.innerHTML = html;
                 }
@@ -29,5 +31,6 @@ for (const part of document.querySelectorAll('[data-every]')) {
 /* Shows the slider's number while it moves. */
 for (const output of document.querySelectorAll('output[for]')) {
     const slider = document.getElementById(output.htmlFor.value);
+    output.hidden = false; // without this script it would show a number that is not the slider's
     slider?.addEventListener('input', () => { output.value = slider.value; });
 }
