@@ -82,10 +82,18 @@ final class Context
         );
     }
 
-    /** After an action: the view, and what was done there. */
-    public function done(string $what, int $count = 0, string $view = '', ?int $id = null): Response
-    {
-        return Response::redirect($this->links->to($view ?: $this->request->view(), [
-            'id' => $id ?? $this->request->text('id'), 'done' => $what, 'count' => $count]));
+    /**
+     * After an action: the view, and what was done there.
+     *
+     * @param array<string, string> $filter of the list
+     */
+    public function done(
+        string $what,
+        int $count = 0,
+        string $view = '',
+        array $filter = []
+    ): Response {
+        return Response::redirect($this->links->to($view ?: $this->request->view(), $filter + [
+            'id' => $this->request->text('id'), 'done' => $what, 'count' => $count]));
     }
 }

@@ -79,7 +79,7 @@ status.json: 200
 metrics: 200
 retry-all: 303 ?view=mails&done=retry&count=2
 limit: 303 ?view=mails&done=set&count=0
-hold: 303 ?view=mails&done=hold&count=2
+hold: 303 ?view=mails&type=news&done=hold&count=2
 delete: 303 ?view=mails&done=delete&count=2
 limit: 400 
 0 3 30

@@ -73,6 +73,8 @@ echo $browser->post($all + ['sure' => '2'], '/?view=mails')->text(), ' ', $queue
 echo $browser->post($all + ['sure' => '3'], '/?view=mails')->text('.done'), ' ', $queue->stats()->parked, " parked\n";
 echo $browser->post($all + ['sure' => '3'], '/?view=mails')->said(), "\n";
 $queue->delete([5]);
+echo 'back to ', $browser->get('/?view=mails')->post(['action' => 'retry', 'ids' => ['1'], 'status' => 'parked', 'sure' => '1'], '/?view=mails', false)->headers['location'], "\n";
+$queue->hold([1]);
 $sure(['action' => 'delete', 'ids' => ['4']], '/?view=mail&id=4');
 echo $browser->get()->post(['action' => 'retry', 'which' => 'marked'], '/?view=mails')->said(), "\n";
 $browser->get('/?view=uncertain');
@@ -137,6 +139,7 @@ Park 2 mails?
 Park 3 mails? 1 parked
 3 mails parked. 4 parked
 400 None of these mails can be changed so: they are gone, are being sent, or are where you want them. Nothing was changed.
+back to ?view=mails&status=parked&done=retry&count=1
 Delete 1 mail? They are not sent. 1 mail deleted. 3 parked
 400 No mail is marked. Mark some in the list, then choose what to do with them. Nothing was changed.
 3 Hello <b>2</b> TIME Send again Count as sent
@@ -159,6 +162,7 @@ smtp://relay.example.org:25 Paused until TIME, trial 3. 535 5.7.8 login refused 
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"retry 1 2: 2"}
 {"event":"page","user":"admin@127.0.0.1","reply":"hold {\"type\":\"news\"}: 3"}
+{"event":"page","user":"admin@127.0.0.1","reply":"retry 1: 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"delete 4: 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"sent 6: 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"retry: 1 brought back"}

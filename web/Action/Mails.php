@@ -69,20 +69,27 @@ final class Mails extends Action
     private function each(string $action, string $question, \Closure $change): Response
     {
         $request = $this->context->request;
-        $filter = $request->field('which') === 'all' ? new Selection($request->field(...)) : null;
-        $ids = $this->ids($action, $filter);
+        $list = new Selection($request->field(...));
+        $isAll = $request->field('which') === 'all';
+        $ids = $this->ids($action, $isAll ? $list : null);
         // More than the question said: it is asked again.
         if (count($ids) > (int) $request->field('sure')) {
-            return $this->ask($action, $question, $ids, $filter?->fields);
+            return $this->ask($action, $question, $ids, $list, $isAll);
         }
-        $which = $filter === null ? implode(' ', array_slice($ids, 0, 100))
-            : ($filter->fields === [] ? 'all' : Terminal::json($filter->fields, 0));
+        $which = match (true) {
+            !$isAll => implode(' ', array_slice($ids, 0, 100)),
+            $list->fields === [] => 'all',
+            default => Terminal::json($list->fields, 0),
+        };
         $count = $this->change("$action $which", $ids, $change);
         $isGone = in_array($action, ['delete', 'sent'], true) && $request->view() === 'mail';
-        return $this->context->done($action, $count, $isGone ? 'mails' : '');
+        return $this->context->done($action, $count, $isGone ? 'mails' : '', $list->fields);
     }
 
-    /** @return non-empty-list<int> what the action would change */
+    /**
+     * @param ?Selection $filter null: the marked mails
+     * @return non-empty-list<int> what the action would change
+     */
     private function ids(string $action, ?Selection $filter): array
     {
         $given = $this->context->request->form['ids'] ?? [];
@@ -128,23 +135,28 @@ final class Mails extends Action
 
     /**
      * @param list<int> $ids
-     * @param ?array<string, string> $filter
+     * @param Selection $list the filter of the list, to come back to it
      */
-    private function ask(string $action, string $question, array $ids, ?array $filter): Response
-    {
-        $fields = $filter === null ? [] : ['which' => 'all'] + $filter;
-        $marked = $filter === null ? array_map(static fn (int $id): Html => Html::e(
+    private function ask(
+        string $action,
+        string $question,
+        array $ids,
+        Selection $list,
+        bool $isAll
+    ): Response {
+        $fields = ($isAll ? ['which' => 'all'] : []) + ['sure' => count($ids)] + $list->fields;
+        $marked = $isAll ? [] : array_map(static fn (int $id): Html => Html::e(
             'input',
             ['type' => 'hidden', 'name' => 'ids[]', 'value' => $id]
-        ), $ids) : [];
+        ), $ids);
         $title = $this->t($question, $this->context->texts->mails(count($ids)));
-        $content = $this->context->form($action, $fields + ['sure' => count($ids)], Html::all(
+        $content = $this->context->form($action, $fields, Html::all(
             $marked,
             $this->context->button($this->t('Yes'), $action === 'delete' ? 'danger' : 'primary'),
             ' ',
             Html::e('a', ['href' => $this->context->links->to(
                 $this->context->request->view(),
-                ['id' => $this->context->request->text('id')]
+                ['id' => $this->context->request->text('id')] + $list->fields
             )], $this->t('No, go back'))
         ));
         $layout = new Layout($this->context->texts, $this->context->links);
