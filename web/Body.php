@@ -13,9 +13,12 @@ final class Body
      */
     private const CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
         . "form-action 'none'; base-uri 'none'; frame-ancestors 'self'; sandbox";
-    /** Elements that could make a browser connect before its policy counts, or frame others. */
-    private const RENAMED = '~<(?=/?(?:link|meta|base|script|iframe|frame|frameset|object|embed'
-        . '|applet|portal|form)[\s/>])(/?)~i';
+    /**
+     * Elements that could make a browser connect before its policy counts, such as a link that is
+     * clicked, or frame others.
+     */
+    private const RENAMED = '~<(?=/?(?:a|area|link|meta|base|script|iframe|frame|frameset|object'
+        . '|embed|applet|portal|form)[\s/>])(/?)~i';
 
     public function __construct(private readonly Context $context)
     {

@@ -36,6 +36,13 @@ $hostile = <<<HTML
     <svg><script>top.document.title = 'hacked'</script><image href="$canary/svg" /><use href="$canary/use#x" /><animate onbegin="top.document.title = 'hacked'" attributeName=x dur=1s /></svg>
     <iframe src="$canary/frame"></iframe><object data="$canary/object"></object><embed src="$canary/embed"><video src="$canary/video" poster="$canary/poster" autoplay></video>
     <form action="$canary/form"><input autofocus onfocus="top.document.title = 'hacked'; this.form.submit()"><button id="send">Send</button></form>
+    <link
+    rel=stylesheet href="$canary/newline"><svg><link xmlns="http://www.w3.org/1999/xhtml" rel="stylesheet" href="$canary/foreign" /><foreignObject><meta http-equiv="refresh" content="0;url=$canary/foreign-refresh"></foreignObject></svg>
+    <table background="$canary/table"><tr><td>x</table><input type="image" src="$canary/input"><audio src="$canary/audio" preload autoplay></audio><picture><source srcset="$canary/source"><img src="cid:x"></picture>
+    <div style="background: image-set('$canary/image-set' 1x); list-style: url($canary/list); cursor: url($canary/cursor), auto; content: url($canary/content)">x</div>
+    <div><template shadowrootmode="open"><link rel="stylesheet" href="$canary/shadow"><img src="$canary/shadow.png"></template></div><noscript><img src="$canary/noscript"></noscript>
+    <img src="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'%3E%3Cimage href='$canary/inner'/%3E%3C/svg%3E"><meta name="referrer" content="unsafe-url"><base target="_top">
+    <a id="here" href="$canary/here">Here</a><a id="js" href="javascript:top.document.title='hacked'">js</a>
     <a id="away" href="$canary/link" ping="$canary/ping" target="_top">Away</a><details open ontoggle="top.document.title = 'hacked'"><summary>x</summary></details>
     HTML;
 echo $queue->enqueue($mail(['to' => 'victim@example.net', 'subject' => 'Hostile <script>alert(1)</script>', 'html' => $hostile]), 'hostile', sendAt: time() + 86400), "\n";

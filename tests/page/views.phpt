@@ -14,7 +14,7 @@ $queue = new MailQueue($app);
 $pdo = new PDO("sqlite:$app");
 $queue->setConfig('mailHistoryDays', 30);
 touch("$directory/mail-queue.log");
-$html = '<p onclick="x()">Hello <link rel=preconnect href=https://evil.example><META http-equiv=refresh content="0;url=https://evil.example"><script>x()</script></p>';
+$html = '<p onclick="x()"><a href=https://evil.example>Hello</a> <link rel=preconnect href=https://evil.example><META http-equiv=refresh content="0;url=https://evil.example"><script>x()</script></p>';
 foreach (['news', 'news', 'mail', 'mail'] as $i => $type) {
     $queue->enqueue(['to' => "b$i@example.net", 'subject' => "Hello <b>$i</b>", 'text' => "Täxt $i", 'html' => $html] + mail_fields(), "r$i", $type);
 }
@@ -132,7 +132,7 @@ Täxt 0
 source: 200 text/plain; charset=utf-8; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'; sandbox
 preview: 200 text/html; charset=utf-8; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'; sandbox
 <!DOCTYPE html>
-<p onclick="x()">Hello <x-link rel=preconnect href=https://evil.example><x-META http-equiv=refresh content="0;url=https://evil.example"><x-script>x()</x-script></p>
+<p onclick="x()"><x-a href=https://evil.example>Hello</x-a> <x-link rel=preconnect href=https://evil.example><x-META http-equiv=refresh content="0;url=https://evil.example"><x-script>x()</x-script></p>
 -- many
 Bring 2 mails back? 2 mails brought back. 1 parked
 Park 2 mails?

@@ -24,7 +24,7 @@ final class Config extends Action
     public function limit(): Response
     {
         $limit = $this->context->request->field('limit') ?? '';
-        $most = (int) sscanf(MailQueue::configKeys()['mailMaxPerHour']['range'], '0 … %d')[0];
+        $most = (int) preg_replace('/.* /', '', MailQueue::configKeys()['mailMaxPerHour']['range']);
         if ($limit !== 'none' && (!preg_match('/\A\d{1,18}\z/', $limit)
             || (int) $limit < 1 || (int) $limit > $most)) { // 0 would be none: say it in words
             throw new Refusal($this->t('The limit must be a whole number from 1 to %s, not "%s". '
