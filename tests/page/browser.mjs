@@ -235,7 +235,7 @@ const flows = async (mode, javaScriptEnabled) => {
         equal(await heading(page), 'Log in');
     });
     await page.context().close();
-    return {origin, database};
+    return {origin, database, hostile};
 };
 
 /** What others try. */
@@ -295,16 +295,14 @@ const attacks = async ({origin, database}) => {
 };
 
 /** axe-core on each view, and the pictures. */
-const looks = async ({origin}) => {
+const looks = async ({origin, hostile}) => {
     mkdirSync(shots, {recursive: true});
     for (const [width, colorScheme] of [[1280, 'light'], [1280, 'dark'], [390, 'light'], [390, 'dark']]) {
         const page = await open(origin, {viewport: {width, height: 900}, colorScheme, bypassCSP: true});
-        await page.screenshot({path: `${shots}/login-${width}-${colorScheme}.png`});
-        await logIn(page);
-        for (const name of VIEWS) {
-            const short = `${name.split('&')[0]}-${width}-${colorScheme}`;
+        const look = async (name, go) => {
+            const short = `${name}-${width}-${colorScheme}`;
             await check(`looks/${short}`, async () => {
-                await view(page, origin, name);
+                await go();
                 await page.evaluate(axe);
                 const {violations} = await page.evaluate(() => axe.run());
                 const serious = violations.filter(({impact}) => ['serious', 'critical'].includes(impact));
@@ -313,9 +311,22 @@ const looks = async ({origin}) => {
             });
             await page.screenshot({path: `${shots}/${short}.png`, fullPage: true});
             short === 'overview-1280-light' && await page.screenshot({path: `${shots}/readme.png`});
+        };
+        await look('login', () => {});
+        await logIn(page);
+        for (const name of VIEWS) {
+            await look(name.split('&')[0], () => view(page, origin, name));
         }
+        await look('hostile', () => view(page, origin, `mail&id=${hostile}`));
+        await look('failed', async () => {
+            await view(page, origin, 'mails&status=parked');
+            await page.click('tbody a');
+        });
+        await look('question', () => page.click('text="Bring back"'));
+        await look('error', () => view(page, origin, 'mail&id=x'));
+        await look('German', () => view(page, origin, 'overview&language=de'));
         await check(`looks/keyboard-${width}-${colorScheme}`, async () => {
-            await view(page, origin, 'overview');
+            await view(page, origin, 'overview&language=en');
             await page.keyboard.press('Tab');
             equal(await page.evaluate(() => document.activeElement.className), 'skip');
             await page.keyboard.press('Enter');

@@ -34,11 +34,12 @@ final class Settings extends View
     {
         $value = $this->context->queue->config($key);
         $default = $about['default'] === '' ? $this->t('not set') : $about['default'];
+        $isAdmin = $this->context->isAdmin();
         return $this->item(
-            $key,
+            Html::e($isAdmin ? 'label' : 'strong', ['for' => $isAdmin ? "k-$key" : null], $key),
+            "m-$key",
             $about,
-            $this->context->isAdmin()
-            ? $this->context->form('set', ['key' => $key], Html::all(
+            $isAdmin ? $this->context->form('set', ['key' => $key], Html::all(
                 Html::e('input', ['type' => 'text', 'name' => 'value', 'value' => $value ?? '',
                     'id' => "k-$key", 'aria-describedby' => "m-$key", 'placeholder' => $default]),
                 $this->context->button($this->t('Save'))
@@ -52,24 +53,22 @@ final class Settings extends View
     {
         $value = $this->context->queue->config($key) ?? '–';
         $isTime = $about['type'] === 'time' && preg_match('/\A\d{1,18}\z/', $value) === 1;
-        return $this->item($key, $about, Html::e(
-            'p',
-            [],
-            $isTime ? $this->context->texts->time((int) $value) : $value
-        ), '');
+        $value = $isTime ? $this->context->texts->time((int) $value) : $value;
+        $name = Html::e('strong', [], $key);
+        return $this->item($name, "m-$key", $about, Html::e('p', [], $value), '');
     }
 
     /** @param array{meaning: string} $about */
-    private function item(string $key, array $about, Html $value, string $range): Html
+    private function item(Html $name, string $id, array $about, Html $value, string $range): Html
     {
         return Html::e(
             'li',
             [],
-            Html::e('label', ['for' => "k-$key"], $key),
+            $name,
             $value,
             Html::e(
                 'p',
-                ['id' => "m-$key", 'class' => 'note'],
+                ['id' => $id, 'class' => 'note'],
                 $this->t($about['meaning']) . " $range"
             )
         );
