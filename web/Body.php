@@ -46,7 +46,8 @@ final class Body
 
     private function tame(string $html): string
     {
-        return "<!DOCTYPE html>\n" . preg_replace(self::RENAMED, '<$1x-', $html);
+        return "<!DOCTYPE html>\n<style>x-script { display: none }</style>\n"
+            . preg_replace(self::RENAMED, '<$1x-', $html);
     }
 
     private function of(string $type, string $body): Response

@@ -208,6 +208,7 @@ const flows = async (mode, javaScriptEnabled) => {
             await view(page, origin, url);
             const frame = url.startsWith('mail') ? page.frameLocator('iframe') : page;
             equal(await frame.locator('#hello').textContent(), 'Hello from the mail');
+            equal(await frame.locator('x-script').first().isVisible(), false);
             await frame.locator('#send').click();
             await sleep(1500);
             equal((await page.title()).includes('hacked'), false);

@@ -132,6 +132,7 @@ Täxt 0
 source: 200 text/plain; charset=utf-8; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'; sandbox
 preview: 200 text/html; charset=utf-8; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'self'; sandbox
 <!DOCTYPE html>
+<style>x-script { display: none }</style>
 <p onclick="x()"><x-a href=https://evil.example>Hello</x-a> <x-link rel=preconnect href=https://evil.example><x-META http-equiv=refresh content="0;url=https://evil.example"><x-script>x()</x-script></p>
 -- many
 Bring 2 mails back? 2 mails brought back. 1 parked
