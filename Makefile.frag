@@ -1,26 +1,29 @@
 # phpize sets no bindir, so the command goes beside the php it was configured for.
 install: install-mailqueue-command install-mailqueue-share
 
-MAILQUEUE_CLI = $(INSTALL_ROOT)$(prefix)/share/mailqueue/cli
+MAILQUEUE_CLASSES = $(INSTALL_ROOT)$(prefix)/share/mailqueue
 
-# The classes are renamed into place together: a run that starts meanwhile finds the classes of one
-# version (between the two renames none), and classes that a new version no longer has disappear.
-# Every user can read them, whatever the umask is. Under PECL, bin/mailqueue is not here: PECL has
-# installed it, as a script, in its bin_dir.
+# The classes (cli: the command's, web: the page's) are renamed into place together: a run that
+# starts meanwhile finds the classes of one version (between the two renames none), and classes that
+# a new version no longer has disappear. Every user can read them, whatever the umask is. Under
+# PECL, bin/mailqueue is not here: PECL has installed it, as a script, in its bin_dir.
 install-mailqueue-command:
 	@echo "Installing the mailqueue command:  $(INSTALL_ROOT)$(prefix)/bin/"
 	@$(mkinstalldirs) $(INSTALL_ROOT)$(prefix)/bin
-	@rm -rf $(MAILQUEUE_CLI).new $(MAILQUEUE_CLI).old
-	@for directory in `cd $(srcdir)/cli && find . -type d`; do \
-		$(mkinstalldirs) $(MAILQUEUE_CLI).new/$$directory && \
-		$(INSTALL) -m 644 $(srcdir)/cli/$$directory/*.php \
-			$(MAILQUEUE_CLI).new/$$directory/ || exit 1; \
+	@for classes in cli web; do \
+		to=$(MAILQUEUE_CLASSES)/$$classes; rm -rf $$to.new $$to.old; \
+		(cd $(srcdir) && find $$classes/ -type f) | while read file; do \
+			$(mkinstalldirs) $$to.new/`dirname $${file#$$classes/}` && \
+			$(INSTALL) -m 644 $(srcdir)/$$file $$to.new/$${file#$$classes/} || exit 1; \
+		done || exit 1; \
+		find $$to.new -type d -exec chmod 755 {} +; \
 	done
-	@chmod 755 `dirname $(MAILQUEUE_CLI)`
-	@find $(MAILQUEUE_CLI).new -type d -exec chmod 755 {} +
-	@if test -d $(MAILQUEUE_CLI); then mv $(MAILQUEUE_CLI) $(MAILQUEUE_CLI).old; fi
-	@mv $(MAILQUEUE_CLI).new $(MAILQUEUE_CLI)
-	@rm -rf $(MAILQUEUE_CLI).old
+	@chmod 755 $(MAILQUEUE_CLASSES)
+	@for classes in cli web; do \
+		to=$(MAILQUEUE_CLASSES)/$$classes; \
+		if test -d $$to; then mv $$to $$to.old; fi; \
+		mv $$to.new $$to && rm -rf $$to.old || exit 1; \
+	done
 	@if test -f $(srcdir)/bin/mailqueue; then \
 		$(INSTALL) -m 755 $(srcdir)/bin/mailqueue $(INSTALL_ROOT)$(prefix)/bin/mailqueue; fi
 

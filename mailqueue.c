@@ -48,6 +48,9 @@ PHP_INI_BEGIN()
     STD_PHP_INI_ENTRY("mailqueue.allow_to", "", MAILQUEUE_INI_ACCESS, OnUpdateString, allow_to,
                       zend_mailqueue_globals, mailqueue_globals)
     PHP_INI_ENTRY("mailqueue.aliases", "", MAILQUEUE_INI_ACCESS, NULL) /* cli/Sendmail/Aliases */
+    PHP_INI_ENTRY_EX("mailqueue.page_hash", "", MAILQUEUE_INI_ACCESS, NULL, mq_php_ini_show_secret)
+    PHP_INI_ENTRY("mailqueue.page_bodies", "", MAILQUEUE_INI_ACCESS, NULL) /* as page_hash: web/ */
+    PHP_INI_ENTRY("mailqueue.page_proxies", "", MAILQUEUE_INI_ACCESS, NULL)
     STD_PHP_INI_BOOLEAN("mailqueue.capture_mail", "0", MAILQUEUE_INI_ACCESS, OnUpdateBool,
                         capture_mail, zend_mailqueue_globals, mailqueue_globals)
     STD_PHP_INI_ENTRY("mailqueue.capture_failure", "fail", MAILQUEUE_INI_ACCESS,

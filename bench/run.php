@@ -8,7 +8,7 @@ declare(strict_types=1);
 namespace Bench;
 
 $files = 'lib enqueue latency claim worker compose sendmail server database dispatch '
-    . 'after_response history';
+    . 'after_response history page';
 foreach (explode(' ', $files) as $file) {
     require __DIR__ . "/$file.php";
 }
@@ -24,10 +24,12 @@ $parts = [
     'dispatch' => bench_dispatch(...),
     'after-response' => bench_after_response(...),
     'history' => bench_history(...),
+    'page' => bench_page(...),
 ];
 $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));
-$wanted = $named ?: array_keys(array_diff_key($parts, ['dispatch' => 0])); // database runs it
+$onlyNamed = ['dispatch' => 0, 'page' => 0]; // database runs dispatch
+$wanted = $named ?: array_keys(array_diff_key($parts, $onlyNamed));
 $results = new Results();
 directory(); // made by the parent, which removes it: the children end by SIGKILL
 fprintf(

@@ -255,6 +255,21 @@ final class Commands
             ],
             'options' => ['unset' => 'remove KEY, so that its default applies'],
         ],
+        'page' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'Print the PHP file that shows the queue in a browser, for a directory of '
+                . 'the web server. It is closed until it has a password or a login.',
+            'examples' => [
+                'mailqueue page > mailqueue.php',
+                'mailqueue page --password < password.txt',
+            ],
+            'options' => [
+                'password' => 'read a password, and print its hash for $MAILQUEUE_PAGE_HASH, or '
+                    . 'else ini mailqueue.page_hash',
+                'serve=ADDRESS:PORT' => "show the page on this machine, by PHP's own server",
+            ],
+        ],
         'sendmail' => [
             'args' => '[RECIPIENT…]',
             'words' => PHP_INT_MAX,

@@ -40,7 +40,7 @@ final class Extension
      * @param non-empty-list<string> $command
      * @param array<string, string> $environment
      */
-    private static function become(array $command, array $environment): void
+    public static function become(array $command, array $environment): void
     {
         if (function_exists('pcntl_exec')) {
             pcntl_exec($command[0], array_slice($command, 1), $environment);

@@ -66,4 +66,20 @@ final class Filter
             yield $jobs;
         }
     }
+
+    /**
+     * @param list<Status>|null $states only mails in these
+     * @return list<int>
+     */
+    public function ids(MailQueue $queue, ?array $states = null): array
+    {
+        $ids = [];
+        foreach ($this->jobs($queue) as $jobs) {
+            array_push($ids, ...array_column($states === null ? $jobs : array_filter(
+                $jobs,
+                static fn (Job $job): bool => in_array($job->status, $states, true)
+            ), 'id'));
+        }
+        return $ids;
+    }
 }

@@ -105,10 +105,7 @@ final class JobChanges extends Command
     /** @return list<int> what the filter finds, once a person or --yes has agreed */
     private function found(Filter $filter, string $question): array
     {
-        $ids = [];
-        foreach ($filter->jobs($this->settings->queue()) as $jobs) {
-            array_push($ids, ...array_column($jobs, 'id'));
-        }
+        $ids = $filter->ids($this->settings->queue());
         $count = count($ids);
         $mails = $count === 1 ? '1 mail' : "$count mails";
         $count > 0 && $this->agree(str_replace('%', $mails, $question));

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Move;
 
+use MailQueue;
 use MailQueue\Cli\Named;
 use MailQueue\Cli\Settings;
 use MailQueue\Cli\Stop;
@@ -20,7 +21,7 @@ final class Notice
     /** Says which move keeps the queue from sending; null: none does. */
     public static function text(Settings $settings): ?string
     {
-        [$key, $record] = self::find($settings);
+        [$key, $record] = self::find($settings->queue(), $settings->table());
         if ($record === null) {
             return null;
         }
@@ -37,7 +38,7 @@ final class Notice
     /** The command that continues the move that text() names. */
     public static function again(Settings $settings): string
     {
-        [$key, $record] = self::find($settings);
+        [$key, $record] = self::find($settings->queue(), $settings->table());
         $here = $settings->databasePath() ?? (new Named($settings->database()))->shown;
         $names = array_map(Terminal::word(...), [self::name($here), (string) $record?->other]);
         return $settings->command('migrate-store '
@@ -54,11 +55,11 @@ final class Notice
     }
 
     /** @return array{string, ?Record} key and record of the move that stops the queue */
-    private static function find(Settings $settings): array
+    public static function find(MailQueue $queue, string $table): array
     {
         foreach ([Record::TO, Record::FROM] as $key) {
             try {
-                $record = Record::find($settings->queue(), $key, $settings->table());
+                $record = Record::find($queue, $key, $table);
             } catch (Stop) {
                 continue; // each claim reports a record that cannot be read
             }

@@ -54,7 +54,7 @@ final class SettingsPage
     }
 
     /** In a multisite, only an administrator of the network may set a path on the server. */
-    private static function capability(): string
+    public static function capability(): string
     {
         return is_multisite() ? 'manage_network_options' : 'manage_options';
     }

@@ -74,3 +74,4 @@ function new_mailer(): PHPMailer
 
 add_filter('pre_wp_mail', __NAMESPACE__ . '\\use_queue', PHP_INT_MAX);
 (new SettingsPage(__FILE__))->register();
+(new QueuePage())->register();

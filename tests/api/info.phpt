@@ -54,6 +54,9 @@ mailqueue.dkim => no value => no value
 mailqueue.redirect_to => no value => no value
 mailqueue.allow_to => no value => no value
 mailqueue.aliases => no value => no value
+mailqueue.page_hash => not set => not set
+mailqueue.page_bodies => no value => no value
+mailqueue.page_proxies => no value => no value
 mailqueue.capture_mail => Off => Off
 mailqueue.capture_failure => fail => fail
 

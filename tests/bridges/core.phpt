@@ -153,5 +153,6 @@ ok   MailQueue\Bridge\PHPMailer\SendsThroughQueue
 ok   MailQueue\Bridge\Symfony\MailQueueSymfonyBundle
 ok   MailQueue\Bridge\Symfony\MailQueueTransport
 ok   MailQueue\Bridge\Symfony\MailQueueTransportFactory
+ok   MailQueue\Bridge\WordPress\QueuePage
 ok   MailQueue\Bridge\WordPress\SendsWordPressMail
 ok   MailQueue\Bridge\WordPress\SettingsPage

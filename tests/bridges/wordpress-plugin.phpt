@@ -42,6 +42,7 @@ echo "-- a good one\n", $shown($site->page('save', ['form' => ['database' => " $
 echo $site->page('simple'), "\n";
 check('one more waits', waiting($database) === 1);
 echo $shown($site->page('admin'));
+echo "-- the queue's page\n", $site->page('queue'), "\n";
 echo "-- wp-config.php comes first\n";
 echo $shown($site->page('admin', ['options' => ['database' => $other]]));
 echo preg_replace('/Queue: .*/', 'Queue: …', $shown($site->page('admin', ['options' => ['database' => 'pgsql:host=127.0.0.1;port=1;user=u;password=secret']])));
@@ -84,6 +85,8 @@ Waiting: 1
 Parked: 0
 Last run: never: add the cron line of the documentation
 can be saved
+-- the queue's page
+Mails, with its links, without slashes, for admin
 -- wp-config.php comes first
 Settings: http://www.example.org/wp-admin/options-general.php?page=mailqueue
 Database: [OTHER] Set by MAILQUEUE_OPTIONS in wp-config.php.

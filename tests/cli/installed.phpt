@@ -45,14 +45,16 @@ $share = "$dir/stage/opt/it/share/mailqueue";
 file_put_contents("$share/cli/Gone.php", '<?php throw new Exception("a class of an older version");');
 $install();
 $names = static fn(string $top): array => array_map(static fn(string $path): string => substr($path, strlen($top)), files_below($top));
-echo $names("$share/cli") === $names(dirname(__DIR__, 2) . '/cli') ? "the classes of the tree\n" : "others\n";
+foreach (['cli', 'web'] as $classes) {
+    echo $names("$share/$classes") === $names(dirname(__DIR__, 2) . "/$classes") ? "the classes of the tree\n" : "others\n";
+}
 echo implode(' ', array_diff(scandir($share), ['.', '..'])), "\n";
 $modes = static fn(array $paths): string => implode(' ', array_unique(array_map(static fn(string $path): string => sprintf('%o', fileperms($path) & 0o777), $paths)));
 echo $modes(files_below($share)), ', ', $modes([$share, "$share/cli", "$share/cli/Doctor"]), ', ', $modes(["$dir/stage/opt/it/bin/mailqueue"]), "\n";
 
 echo "-- beside it\n";
 $all = "$dir/stage/opt/it/share";
-$beside = preg_grep('~^/mailqueue/cli/~', $names($all), PREG_GREP_INVERT);
+$beside = preg_grep('~^/mailqueue/(cli|web)/~', $names($all), PREG_GREP_INVERT);
 echo implode("\n", $beside), "\n";
 echo $modes(array_map(static fn(string $name): string => $all . $name, $beside)), ', ', $modes(["$all/man", "$all/man/man1", "$all/zsh/site-functions", "$share/service"]), "\n";
 foreach ($beside as $name) {
@@ -140,7 +142,8 @@ echo implode(' ', $names("$dir/stage")), "\n";
 --EXPECT--
 -- staged
 the classes of the tree
-cli service
+the classes of the tree
+cli service web
 644, 755, 755
 -- beside it
 /bash-completion/completions/mailqueue
@@ -150,6 +153,7 @@ cli service
 /mailqueue/service/mailqueue.conf
 /mailqueue/service/mailqueue.cron
 /mailqueue/service/mailqueue.logrotate
+/mailqueue/service/mailqueue.nginx
 /mailqueue/service/mailqueue@.service
 /man/man1/mailqueue.1
 /man/man5/mailqueue.5

@@ -17,6 +17,7 @@ function example(string $line): int
     if ($dir === null) {
         $dir = temp_directory();
         file_put_contents("$dir/message.eml", "From: me@example.org\nTo: a@example.net\n\nHi\n");
+        file_put_contents("$dir/password.txt", "correct horse\n");
         (new MailQueue("$dir/app.sqlite"))->enqueue(mail_fields());
         (new MailQueue("$dir/other.sqlite"))->stats();
     }
@@ -88,7 +89,7 @@ show(cli(['work', '--database', temp_home() . '/a.sqlite']), temp_home());
 show(cli(['work'], ['MAILQUEUE_DATABASE' => temp_home() . '/a.sqlite', 'MAILQUEUE_TRANSPORT' => 'null://null', 'DISPATCH_BATCH' => 'many']));
 ?>
 --EXPECT--
-exit 0: work status health stats metrics list show log retry hold delete forget config sendmail mailq migrate adopt migrate-store doctor
+exit 0: work status health stats metrics list show log retry hold delete forget config page sendmail mailq migrate adopt migrate-store doctor
 exit 0
 mailqueue 0.1.0
 exit 0

@@ -56,7 +56,7 @@ $steps = [
 apt-get install -y --no-install-recommends cron composer zip unzip openssl ca-certificates curl \
     iproute2 sqlite3 postgresql php-pgsql mariadb-server php-mysql php-mbstring php-xml php-intl \
     php-symfony-mailer php-symfony-framework-bundle libphp-phpmailer make gcc libc6-dev systemd \
-    logrotate man-db >/dev/null
+    logrotate man-db nginx php-fpm >/dev/null
 make -s -C tests/sink OUT=/srv/relay
 touch /srv/relay/accepted && chmod 644 /srv/relay/accepted'],
     ['name' => 'an application with Composer', 'user' => 'me',
@@ -102,6 +102,14 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         'shows' => '/pending +0/'],
     ['block' => 'docs/operations.md: install -m 644 /usr/share/mailqueue/service/mailqueue.logrotate', 'user' => 'root',
         'shows' => '~considering log /var/log/mailqueue/www-data/mail-queue.log~'],
+    ['block' => 'docs/operations.md: apt-get update && apt-get install -y nginx', 'user' => 'root', 'in' => CHECKOUT,
+        'through' => static fn(string $block): string => page_without_systemd($block), 'seconds' => 300],
+    ['name' => 'the page shows the mail', 'user' => 'root', 'run' => page_visit(8025), 'shows' => '/count-pending">1</'],
+    ['block' => "docs/operations.md: require '/usr/share/mailqueue/web/autoload.php'", 'through' => php($queue . '$isAdmin = true; $login = "ann";
+        $_SERVER = ["REMOTE_ADDR" => "127.0.0.1", "HTTP_HOST" => "127.0.0.1"] + $_SERVER;'), 'shows' => '/<h1>Overview/'],
+    ['block' => 'docs/operations.md: export MAILQUEUE_PAGE_HASH', 'user' => 'root', 'through' => static fn(string $block): string
+        => str_replace(['--password)', '--serve 127.0.0.1:8025'], ['--password <<<"correct horse")', '--database /var/www/mail/app.sqlite --serve 127.0.0.1:8026 & sleep 2; '
+        . page_visit(8026) . '; kill $!'], $block), 'shows' => '/count-pending">1</'],
     ['block' => 'docs/operations.md: MailQueue::default()->runAfterResponse', 'through' => static fn(string $block): string
         => str_replace('php -d', 'php -d mailqueue.database=/home/me/app.sqlite -d', php('ini_set("error_log", "");')($block)),
         'shows' => '/cannot end the response before the script ends/'],
@@ -231,6 +239,24 @@ printf secret >/home/me/.mailqueue-password; chown me /home/me/.mailqueue-passwo
 ];
 
 /** Sends a mail through the DSN of the environment. */
+/** What is installed already is left out, and servers start without systemd. */
+function page_without_systemd(string $block): string
+{
+    $lines = explode("\n", $block);
+    unset($lines[0], $lines[1]);
+    $block = str_replace(['mailqueue page --password |', "systemctl restart nginx 'php*-fpm'"], ['mailqueue page --password <<<"correct horse" |',
+        // The link is made by PHP-FPM's unit.
+        'for f in /usr/sbin/php-fpm*; do $f; done; ln -sf /run/php/php[0-9]*.sock /run/php/php-fpm.sock; nginx'], implode("\n", $lines));
+    return $block;
+}
+
+/** Logs in to the page, and prints it. */
+function page_visit(int $port): string
+{
+    return "c=\$(mktemp); u=http://127.0.0.1:$port/; t=\$(curl -s -c \$c \$u | sed -n 's/.*name=\"token\" value=\"\\([^\"]*\\).*/\\1/p'); "
+        . "curl -s -L -b \$c -c \$c -d action=log-in -d token=\$t -d 'password=correct horse' \$u";
+}
+
 function symfony_sends(): string
 {
     return "\n" . 'php -d mailqueue.database=/home/me/app.sqlite -r \'require "vendor/autoload.php";
@@ -247,6 +273,8 @@ return ['steps' => $steps, 'left' => [
     'docs/architecture.md: BEGIN IMMEDIATE' => 'a picture',
     'integrations/cakephp/README.md: // config/app.php' => 'part of a file; '
         . 'tests/bridges/cakephp-*.phpt run it',
+    'integrations/laravel/README.md: // routes/web.php' => 'part of an application',
+    'integrations/symfony/README.md: // src/Controller' => 'part of an application',
     'integrations/laravel/README.md: // config/mail.php' => 'part of a file; '
         . 'tests/bridges/laravel-*.phpt run it',
 ]];

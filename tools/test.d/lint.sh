@@ -144,7 +144,7 @@ lint_braces() {
 
 lint_php_size() {
     local -a files
-    mapfile -t files < <(find bin cli tools examples integrations bench -type f |
+    mapfile -t files < <(find bin cli web tools examples integrations bench -type f |
         xargs -r grep -IlE '^#!.*\bphp\b|^<\?php' | LC_ALL=C sort)
     tools/lint-size "$1" "${files[@]}"
 }

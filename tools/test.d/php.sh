@@ -1,7 +1,7 @@
 # tools/test lint: the PHP of cli, examples and integrations, read by PHPStan (level 8, with the
 # stub) and laid out by PSR-12 (PHP-CS-Fixer). Both come from Packagist, by tools/setup lint.
 
-PHP_DIRECTORIES="bin cli examples integrations"
+PHP_DIRECTORIES="bin cli web examples integrations"
 
 # The libraries that bridges are written for, below .build/bridges: without one, PHPStan knows none
 # of its classes.
@@ -20,7 +20,7 @@ write_phpstan_config() {
     shift
     {
         printf 'parameters:\n    level: 8\n    paths:\n'
-        printf "        - $MQ_ROOT/%s\n" cli examples integrations
+        printf "        - $MQ_ROOT/%s\n" cli web examples integrations
         printf '    tmpDir: %s\n' "$MQ_BUILD/lint/phpstan-cache"
         printf '    excludePaths:\n        analyse:\n'
         printf "            - $MQ_ROOT/%s\n" 'integrations/*/vendor (?)' \

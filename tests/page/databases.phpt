@@ -1,0 +1,85 @@
+--TEST--
+The page's views and switches on each database
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+pdo_pgsql
+pdo_mysql
+posix
+--SKIPIF--
+<?php
+require __DIR__ . '/../lib/backends.inc';
+echo backends_missing('pgsql', 'mysql');
+?>
+--FILE--
+<?php
+require __DIR__ . '/../lib/backends.inc';
+require dirname(__DIR__, 2) . '/web/autoload.php';
+
+ini_set('error_log', temp_directory() . '/errors');
+
+use MailQueue\Web\{Page, Request, Response};
+
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
+    $queue = $backend->queue();
+    $pdo = $backend->pdo();
+    $queue->setConfig('mailHistoryDays', 30);
+    foreach (range(1, 6) as $i) {
+        $queue->enqueue(mail_fields(to: "member$i@example.net"), "r$i", $i % 2 ? 'news' : 'mail');
+    }
+    $queue->complete($queue->claim()[0]);
+    $queue->fail($queue->claim()[0], '550 5.1.1 unknown', permanent: true);
+    $queue->fail($queue->claim()[0], '450 4.2.0 later', retryAfter: 60);
+    $queue->hold([4]);
+    $pdo->exec("UPDATE mail_queue SET parked_for = 'uncertain' WHERE id = 4");
+    $pdo->exec('CREATE TABLE people (id INTEGER)');
+    $pdo->exec('INSERT INTO people VALUES (1), (2), (3)');
+    $pdo->exec("INSERT INTO mail_log (at, job_id, mail_type, relay, event, phase, attempt, recipients, uncertain, reply, ms, waited)
+        VALUES (" . time() . ", 1, 'news', 'smtp://relay.example.org', 'sent', 'dot', 1, 4, 0, '250 ok', 1, 1)");
+    $page = new Page($queue, access: fn(): string => 'admin', bodies: true, orphanCheck: 'people.id');
+    $server = ['REMOTE_ADDR' => '127.0.0.1', 'HTTP_HOST' => '127.0.0.1', 'REQUEST_METHOD' => 'GET'];
+    $number = str_repeat('0', 32);
+    $get = static fn(string $query): Response => (parse_str("view=$query", $fields) ?? true) ? $page->respond(new Request($fields, [], [], $server)) : null;
+    $post = static fn(array $form): Response => $page->respond(new Request(['view' => 'mails'], $form + ['token' => hash_hmac('sha256', 'form 0', $number)],
+        ['mailqueue' => $number], ['REQUEST_METHOD' => 'POST'] + $server));
+    $text = static fn(Response $response): string => "$response->status " . trim(preg_replace(['/\d+ s\b/', '/\d+\.\d of/', '/\s+/'], ['N s', 'N of', ' '],
+        html_entity_decode(strip_tags(str_replace('<', ' <', $response->body)), ENT_QUOTES | ENT_HTML5)));
+    foreach (['overview&part=now', 'overview&part=charts'] as $view) {
+        echo preg_replace('/\d\d:\d\d/', 'TIME', $text($get($view))), "\n";
+    }
+    foreach (['overview', 'mails', 'mails&status=parked&type=mail', 'mail&id=2', 'mail&id=1', 'preview&id=5', 'text&id=5', 'source&id=5', 'uncertain', 'relays', 'settings', 'status.json', 'metrics'] as $view) {
+        $response = $get($view);
+        preg_match_all('/<tr>(?!<th)/', $response->body, $rows);
+        echo "$view: $response->status", $rows[0] ? ' ' . count($rows[0]) . ' rows' : '', "\n";
+    }
+    foreach ([['action' => 'retry-all'], ['action' => 'limit', 'limit' => '30'], ['action' => 'hold', 'which' => 'all', 'type' => 'news', 'sure' => '9'], ['action' => 'delete', 'ids' => ['2', '6'], 'sure' => '9'],
+        ['action' => 'limit', 'limit' => '0']] as $form) {
+        $response = $post($form);
+        echo "$form[action]: $response->status ", $response->headers['Location'] ?? '', "\n";
+    }
+    $stats = $queue->stats();
+    echo "$stats->pending $stats->parked $stats->limit\n";
+});
+?>
+--EXPECT--
+200 No worker has run yet. Mail is due. Start "mailqueue work", or look at cron; "mailqueue doctor" finds out why. Waiting for a decision: 2 mails. See the parked mails. 2 pending 0 sending 1 failed 2 parked Due now 2 Longest wait N s Limit none Workers 0 Last run never
+200 Sent Last hour, by minute 5 TIME TIME UTC Last 24 hours 1 TIME TIME UTC Failed in seven days: 1 Registrations in total: 3
+overview: 200
+mails: 200 5 rows
+mails&status=parked&type=mail: 200 2 rows
+mail&id=2: 200
+mail&id=1: 200
+preview&id=5: 200
+text&id=5: 200
+source&id=5: 200
+uncertain: 200 1 rows
+relays: 200
+settings: 200
+status.json: 200
+metrics: 200
+retry-all: 303 ?view=mails&done=retry&count=2
+limit: 303 ?view=mails&done=set&count=0
+hold: 303 ?view=mails&type=news&done=hold&count=2
+delete: 303 ?view=mails&done=delete&count=2
+limit: 400 
+0 3 30

@@ -1,0 +1,129 @@
+--TEST--
+The page and bad input: a sentence with cause and cure, never a stack trace, and nothing is changed
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+posix
+--FILE--
+<?php
+require __DIR__ . '/page.inc';
+
+$directory = temp_directory();
+$app = "$directory/app.sqlite";
+$queue = new MailQueue($app);
+$queue->enqueue(mail_fields(), 'r1');
+$queue->setConfig('mailMaxPerHour', 60);
+$host = serve_page($app, ['MAILQUEUE_PAGE_BODIES' => '1']);
+$browser = new Browser($host);
+$browser->logIn();
+$kept = fn(): string => md5(serialize((new PDO("sqlite:$app"))->query('SELECT * FROM config, mail_queue ORDER BY 1, 2')->fetchAll()));
+$before = $kept();
+$say = static function (string $what) use (&$browser, $kept, &$before, $directory): void {
+    must(!preg_match('/Stack trace|on line|#0 /', $browser->body), "no trace: $browser->body");
+    echo "$what: ", str_replace($directory, '%', $browser->said()), $kept() === $before ? "\n" : " CHANGED\n";
+};
+echo "-- asked for\n";
+foreach (['view=nothing', 'view[]=x', 'view=../../etc/passwd', 'view=page.css/../../Page.php', 'view=mails&status=lost', 'view=mails&older=soon', 'view=mails&status[]=parked',
+    'view=mails&after=-1', 'view=mail', 'view=mail&id=99', 'view=mail&id=0', 'view=mail&id=-1', 'view=mail&id=1e3', 'view=mail&id=999999999999999999999', "view=mail&id=1'", 'view=mail&id=../1',
+    'view=mail&id=1%00', 'view=mail&id=%ff', 'view=preview&id=..%2f1', 'view=source&id=2', 'view=overview&part=x', 'view=mails&type=%f0%28'] as $query) {
+    $browser->get("/?$query");
+    $say($query);
+}
+$browser->get('/../../etc/passwd');
+$say('a path');
+echo "-- told to do\n";
+foreach ([['action' => 'limit', 'limit' => '0'], ['action' => 'limit', 'limit' => '-1'], ['action' => 'limit', 'limit' => '1000000000000'], ['action' => 'limit', 'limit' => 'many'], ['action' => 'limit'],
+    ['action' => 'switch', 'to' => 'maybe'], ['action' => 'redirect', 'to' => 'nobody'], ['action' => 'redirect', 'to' => ''], ['action' => 'set', 'key' => 'mailBurst', 'value' => '0'], ['action' => 'set', 'key' => 'mailTokens', 'value' => '5'],
+    ['action' => 'set', 'key' => 'mailLastRun', 'value' => '1'], ['action' => 'set', 'key' => 'x', 'value' => '1'], ['action' => 'set', 'key' => 'mailLiveFrom', 'value' => 'tomorrow'], ['action' => 'drop'], ['action' => ''],
+    ['action' => 'delete', 'ids' => 'all', 'sure' => '1'], ['action' => 'delete', 'ids' => ['99'], 'sure' => '1'], ['action' => 'delete', 'which' => 'all', 'status' => 'lost', 'sure' => '1'],
+    ['action' => 'delete', 'which' => 'all', 'status' => ['parked'], 'sure' => '1'], ['action' => 'delete', 'which' => 'all', 'type' => "\xff", 'sure' => '1']] as $form) {
+    $browser->get('/?view=overview')->post($form);
+    $say(json_encode($form, JSON_INVALID_UTF8_SUBSTITUTE));
+}
+echo "-- half of it\n";
+$many = "$directory/many.sqlite";
+foreach (range(1, 1500) as $i) {
+    ($other ??= new MailQueue($many))->enqueue(mail_fields());
+}
+(new PDO("sqlite:$many"))->exec("CREATE TRIGGER stop BEFORE UPDATE ON mail_queue WHEN old.id = 1200 BEGIN SELECT RAISE(ABORT, 'not this one'); END");
+$half = serve_page($many);
+$held = (new Browser($half))->logIn()->get('/?view=mails')->post(['action' => 'hold', 'which' => 'all', 'sure' => '1500'], '/?view=mails');
+echo str_replace($directory, '%', $held->said()), "\n", $other->stats()->parked, ' parked; ', str_replace($directory, '%', strstr(page_log($half), 'hold'));
+
+echo "-- the database\n";
+$full = serve_page($app, [], null, 'ulimit -f 4; exec "$@"');
+$browser = new Browser($full);
+$browser->logIn();
+$browser->get()->post(['action' => 'limit', 'limit' => '5']);
+$say('a file that cannot grow, as on a full disk');
+$browser->get()->post(['action' => 'delete', 'ids' => ['1'], 'sure' => '1']);
+$say('nor can a mail be deleted');
+$browser = new Browser($host);
+$browser->logIn();
+rename($app, "$app.away");
+$browser->get('/?view=overview');
+echo "lost: $browser->status ", str_replace($directory, '%', $browser->text('.lead')), "\n";
+echo 'status.json: ', str_replace($directory, '%', $browser->get('/?view=status.json')->body);
+must(!file_exists($app), 'no new database');
+file_put_contents($app, 'not a database, but long enough for a header of one hundred bytes, which is what SQLite reads first of all.');
+$browser->get('/?view=overview');
+echo "damaged: $browser->status ", str_replace($directory, '%', $browser->text('.lead')), "\n";
+?>
+--EXPECT--
+-- asked for
+view=nothing: 404 There is no view "nothing". The overview leads to all views.
+view[]=x: 200 Overview
+view=../../etc/passwd: 404 There is no view "../../etc/passwd". The overview leads to all views.
+view=page.css/../../Page.php: 404 There is no view "page.css/../../Page.php". The overview leads to all views.
+view=mails&status=lost: 400 Status must be pending, sending, failed, parked or held.
+view=mails&older=soon: 400 Older must be an age such as 90m, 12h or 7d, or a time such as 2026-11-21.
+view=mails&status[]=parked: 400 "status" must be one line of text. Nothing was changed.
+view=mails&after=-1: 200 Mails
+view=mail: 400 "" is not the id of a mail. The list shows the ids.
+view=mail&id=99: 404 There is no mail with the id 99 any more. Mail that was sent leaves the queue; "mailqueue log" says what became of it.
+view=mail&id=0: 400 "0" is not the id of a mail. The list shows the ids.
+view=mail&id=-1: 400 "-1" is not the id of a mail. The list shows the ids.
+view=mail&id=1e3: 400 "1e3" is not the id of a mail. The list shows the ids.
+view=mail&id=999999999999999999999: 400 "999999999999999999999" is not the id of a mail. The list shows the ids.
+view=mail&id=1': 400 "1'" is not the id of a mail. The list shows the ids.
+view=mail&id=../1: 400 "../1" is not the id of a mail. The list shows the ids.
+view=mail&id=1%00: 400 "id" must be one line of text. Nothing was changed.
+view=mail&id=%ff: 400 "id" must be one line of text. Nothing was changed.
+view=preview&id=..%2f1: 400 "../1" is not the id of a mail. The list shows the ids.
+view=source&id=2: 404 The mail 2 has no message here: it was sent, was deleted, or is composed when it is sent.
+view=overview&part=x: 404 -
+view=mails&type=%f0%28: 400 "type" must be one line of text. Nothing was changed.
+a path: 200 Overview
+-- told to do
+{"action":"limit","limit":"0"}: 400 The limit must be a whole number from 1 to 1000000000, not "0". To send without one, remove the limit. Nothing was changed.
+{"action":"limit","limit":"-1"}: 400 The limit must be a whole number from 1 to 1000000000, not "-1". To send without one, remove the limit. Nothing was changed.
+{"action":"limit","limit":"1000000000000"}: 400 The limit must be a whole number from 1 to 1000000000, not "1000000000000". To send without one, remove the limit. Nothing was changed.
+{"action":"limit","limit":"many"}: 400 The limit must be a whole number from 1 to 1000000000, not "many". To send without one, remove the limit. Nothing was changed.
+{"action":"limit"}: 400 The limit must be a whole number from 1 to 1000000000, not "". To send without one, remove the limit. Nothing was changed.
+{"action":"switch","to":"maybe"}: 400 Sending can be "on" or "off". Nothing was changed.
+{"action":"redirect","to":"nobody"}: 400 mailRedirectTo cannot be "nobody"; allowed values: address | @domain
+{"action":"redirect","to":""}: 400 The test mode needs an address, or @domain. Nothing was changed.
+{"action":"set","key":"mailBurst","value":"0"}: 400 mailBurst cannot be "0"; allowed values: 1 … 1000000000
+{"action":"set","key":"mailTokens","value":"5"}: 400 There is no setting "mailTokens" that can be changed here. Nothing was changed.
+{"action":"set","key":"mailLastRun","value":"1"}: 400 There is no setting "mailLastRun" that can be changed here. Nothing was changed.
+{"action":"set","key":"x","value":"1"}: 400 There is no setting "x" that can be changed here. Nothing was changed.
+{"action":"set","key":"mailLiveFrom","value":"tomorrow"}: 400 mailLiveFrom cannot be "tomorrow"; allowed values: UTC seconds | ISO 8601
+{"action":"drop"}: 400 There is no action "drop". Nothing was changed.
+{"action":""}: 400 There is no action "". Nothing was changed.
+{"action":"delete","ids":"all","sure":"1"}: 400 No mail is marked. Mark some in the list, then choose what to do with them. Nothing was changed.
+{"action":"delete","ids":["99"],"sure":"1"}: 400 None of these mails can be changed so: they are gone, are being sent, or are where you want them. Nothing was changed.
+{"action":"delete","which":"all","status":"lost","sure":"1"}: 400 Status must be pending, sending, failed, parked or held.
+{"action":"delete","which":"all","status":["parked"],"sure":"1"}: 400 "status" must be one line of text. Nothing was changed.
+{"action":"delete","which":"all","type":"\ufffd","sure":"1"}: 400 "type" must be one line of text. Nothing was changed.
+-- half of it
+503 Changed 1,000 of 1,500 mails, then this happened: %/many.sqlite: not this one (SQLite code 1811)
+1000 parked; hold all: 1000
+mailqueue page: Changed 1,000 of 1,500 mails, then this happened: %/many.sqlite: not this one (SQLite code 1811)
+-- the database
+a file that cannot grow, as on a full disk: 503 %/app.sqlite cannot grow: file size limit (ulimit -f) reached: raise the limit; nothing was stored
+nor can a mail be deleted: 503 %/app.sqlite cannot grow: file size limit (ulimit -f) reached: raise the limit; nothing was stored
+lost: 503 There is no database %/app.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it.
+status.json: {
+    "error": "There is no database %/app.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it."
+}
+damaged: 503 %/app.sqlite is not an SQLite database (or an encrypted or damaged one): correct the path, or restore a backup; see also: sqlite3 %/app.sqlite .recover

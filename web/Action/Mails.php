@@ -1,0 +1,165 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Web\Action;
+
+use MailQueue;
+use MailQueue\Cli\Terminal;
+use MailQueue\Status;
+use MailQueue\Web\Html;
+use MailQueue\Web\Layout;
+use MailQueue\Web\Refusal;
+use MailQueue\Web\Response;
+use MailQueue\Web\Selection;
+
+/** Brings mails back, parks and deletes them: one, those that are marked, or all of a filter. */
+final class Mails extends Action
+{
+    /** The states from which each action takes a mail. */
+    public const FROM = [
+        'retry' => [Status::Failed, Status::Parked],
+        'hold' => [Status::Pending, Status::Failed],
+        'delete' => [Status::Pending, Status::Failed, Status::Parked, Status::Held],
+        'sent' => [Status::Parked],
+    ];
+    private const AT_ONCE = 1000;
+
+    public function retryAll(): Response
+    {
+        $count = $this->context->queue->retryFailed();
+        $this->note("retry: $count brought back");
+        return $this->context->done('retry', $count);
+    }
+
+    public function retry(): Response
+    {
+        return $this->each(
+            'retry',
+            'Bring %s back?',
+            fn (array $ids): int => $this->context->queue->retryFailed($ids)
+        );
+    }
+
+    public function hold(): Response
+    {
+        return $this->each('hold', 'Park %s?', $this->context->queue->hold(...));
+    }
+
+    public function delete(): Response
+    {
+        return $this->each(
+            'delete',
+            'Delete %s? They are not sent.',
+            $this->context->queue->delete(...)
+        );
+    }
+
+    /** Of uncertain mail, once a person knows that it arrived. */
+    public function sent(): Response
+    {
+        return $this->each(
+            'sent',
+            'Count %s as sent? They leave the queue.',
+            $this->context->queue->delete(...)
+        );
+    }
+
+    /** @param \Closure(list<int>): int $change */
+    private function each(string $action, string $question, \Closure $change): Response
+    {
+        $request = $this->context->request;
+        $list = new Selection($request->field(...));
+        $isAll = $request->field('which') === 'all';
+        $ids = $this->ids($action, $isAll ? $list : null);
+        // More than the question said: it is asked again.
+        if (count($ids) > (int) $request->field('sure')) {
+            return $this->ask($action, $question, $ids, $list, $isAll);
+        }
+        $which = match (true) {
+            !$isAll => implode(' ', array_slice($ids, 0, 100)),
+            $list->fields === [] => 'all',
+            default => Terminal::json($list->fields, 0),
+        };
+        $count = $this->change("$action $which", $ids, $change);
+        $isGone = in_array($action, ['delete', 'sent'], true) && $request->view() === 'mail';
+        return $this->context->done($action, $count, $isGone ? 'mails' : '', $list->fields);
+    }
+
+    /**
+     * @param ?Selection $filter null: the marked mails
+     * @return non-empty-list<int> what the action would change
+     */
+    private function ids(string $action, ?Selection $filter): array
+    {
+        $given = $this->context->request->form['ids'] ?? [];
+        if ($filter === null && (!is_array($given) || $given === [])) {
+            throw new Refusal($this->t('No mail is marked. Mark some in the list, then choose what '
+                . 'to do with them. Nothing was changed.'));
+        }
+        $queue = $this->context->queue;
+        return ($filter === null ? Selection::ids($queue, (array) $given, self::FROM[$action])
+            : $filter->filter->ids($queue, self::FROM[$action])) ?: throw new Refusal($this->t(
+                'None of these mails can be changed so: they are gone, are being sent, or are '
+                    . 'where you want them. Nothing was changed.'
+            ));
+    }
+
+    /**
+     * Changes some at a time, for as long as it takes.
+     *
+     * @param list<int> $ids
+     * @param \Closure(list<int>): int $change
+     */
+    private function change(string $what, array $ids, \Closure $change): int
+    {
+        @set_time_limit(0);
+        ignore_user_abort(true);
+        $count = 0;
+        try {
+            foreach (array_chunk($ids, self::AT_ONCE) as $some) {
+                $count += $change($some);
+            }
+        } catch (MailQueue\Exception $e) {
+            throw $count === 0 ? $e : new Refusal($this->t(
+                'Changed %s of %s, then this happened: %s',
+                $this->context->texts->number($count),
+                $this->context->texts->mails(count($ids)),
+                $e->getMessage()
+            ), 503);
+        } finally {
+            $this->note("$what: $count");
+        }
+        return $count;
+    }
+
+    /**
+     * @param list<int> $ids
+     * @param Selection $list the filter of the list, to come back to it
+     */
+    private function ask(
+        string $action,
+        string $question,
+        array $ids,
+        Selection $list,
+        bool $isAll
+    ): Response {
+        $fields = ($isAll ? ['which' => 'all'] : []) + ['sure' => count($ids)] + $list->fields;
+        $marked = $isAll ? [] : array_map(static fn (int $id): Html => Html::e(
+            'input',
+            ['type' => 'hidden', 'name' => 'ids[]', 'value' => $id]
+        ), $ids);
+        $title = $this->t($question, $this->context->texts->mails(count($ids)));
+        $content = $this->context->form($action, $fields, Html::all(
+            $marked,
+            $this->context->button($this->t('Yes'), $action === 'delete' ? 'danger' : 'primary'),
+            ' ',
+            Html::e('a', ['href' => $this->context->links->to(
+                $this->context->request->view(),
+                ['id' => $this->context->request->text('id')] + $list->fields
+            )], $this->t('No, go back'))
+        ));
+        $layout = new Layout($this->context->texts, $this->context->links);
+        return new Response($layout->page($this->context, $title, $content));
+    }
+}

@@ -1,0 +1,211 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Web\View;
+
+use MailQueue\Job;
+use MailQueue\Status;
+use MailQueue\Web\Figures;
+use MailQueue\Web\Html;
+use MailQueue\Web\Selection;
+
+/** The list of mails. */
+final class Mails extends View
+{
+    private const AT_ONCE = 50;
+    private const LABELS = ['type' => 'Type', 'reference' => 'Reference',
+        'recipient' => 'Recipient', 'error' => 'Error', 'subject' => 'Subject',
+        'older' => 'Older than'];
+
+    public function title(): string
+    {
+        return $this->t('Mails');
+    }
+
+    public function content(): Html
+    {
+        $request = $this->context->request;
+        $selection = new Selection($request->text(...));
+        $after = $request->text('after') ?? '0';
+        $jobs = $this->context->queue->jobs(
+            ...$selection->filter->arguments,
+            limit: self::AT_ONCE + 1,
+            after: preg_match('/\A\d{1,18}\z/', $after) ? (int) $after : 0,
+            expected: true
+        );
+        $shown = array_slice($jobs, 0, self::AT_ONCE);
+        $last = end($shown);
+        $more = $last === false || count($jobs) <= self::AT_ONCE ? null
+            : $this->context->links->to('mails', $selection->fields + ['after' => $last->id]);
+        return Html::all(
+            $this->tabs($selection),
+            $this->filter($selection, $shown),
+            $shown === [] ? Html::e('p', ['class' => 'note'], $this->t('No mail.'))
+                : $this->list($shown, $selection),
+            $more === null ? null
+                : Html::e('a', ['rel' => 'next', 'href' => $more], $this->t('Next page'))
+        );
+    }
+
+    private function tabs(Selection $selection): Html
+    {
+        $stats = $this->context->queue->stats(Figures::EXACT);
+        $texts = $this->context->texts;
+        $tabs = [];
+        foreach ([null, ...Status::cases()] as $status) {
+            $name = $status?->value;
+            if ($status === Status::Held && $stats->held === 0) {
+                continue;
+            }
+            $count = $name === null ? null : (int) $stats->{$name};
+            $isAbout = in_array($name, $stats->estimated, true);
+            $number = $count === null ? null : Html::e(
+                'small',
+                [],
+                $isAbout ? $texts->about($count) : $texts->number($count)
+            );
+            $fields = ['status' => $name] + $selection->fields;
+            $tabs[] = Html::e('li', [], Html::e('a', ['href' => $this->context->links->to(
+                'mails',
+                $fields
+            ), 'aria-current' => ($selection->fields['status'] ?? null) === $name
+                    ? 'true' : null], $this->t($name ?? 'all'), ' ', $number));
+        }
+        return Html::e(
+            'nav',
+            ['class' => 'tabs', 'aria-label' => $this->t('Status')],
+            Html::e('ul', [], $tabs)
+        );
+    }
+
+    /** @param list<Job> $jobs whose values the fields complete */
+    private function filter(Selection $selection, array $jobs): Html
+    {
+        $fields = [];
+        foreach (self::LABELS as $name => $label) {
+            $list = $this->values($name, $jobs);
+            $fields[] = Html::e(
+                'div',
+                [],
+                Html::e('label', ['for' => "f-$name"], $this->t($label)),
+                Html::e('input', ['name' => $name, 'id' => "f-$name", 'type' => 'text',
+                    'value' => $selection->fields[$name] ?? '', 'autocomplete' => 'off',
+                    'list' => $list === [] ? null : "list-$name",
+                    'placeholder' => $name === 'older' ? '12h, 7d, 2026-11-21' : null]),
+                $list === [] ? null : Html::e('datalist', ['id' => "list-$name"], array_map(
+                    static fn (string $one): Html => Html::e('option', ['value' => $one]),
+                    $list
+                ))
+            );
+        }
+        $status = $selection->fields['status'] ?? null;
+        return Html::e(
+            'form',
+            ['method' => 'get', 'class' => 'filter', 'role' => 'search',
+            'action' => ''],
+            $this->context->links->hidden('mails'),
+            $status === null ? null : Html::e(
+                'input',
+                ['type' => 'hidden', 'name' => 'status', 'value' => $status]
+            ),
+            $fields,
+            Html::e(
+                'div',
+                ['class' => 'row'],
+                $this->context->button($this->t('Filter')),
+                Html::e(
+                    'a',
+                    ['href' => $this->context->links->to('mails', ['status' => $status])],
+                    $this->t('Clear')
+                )
+            )
+        );
+    }
+
+    /**
+     * @param list<Job> $jobs
+     * @return list<string>
+     */
+    private function values(string $name, array $jobs): array
+    {
+        $values = match ($name) {
+            'type' => Figures::types($this->context->queue),
+            'reference' => array_column($jobs, 'reference'),
+            'recipient' => array_merge([], ...array_map(static fn (Job $job): array
+                => $job->recipients ?? [], $jobs)),
+            'error' => array_column($jobs, 'lastError'),
+            'subject' => array_column($jobs, 'subject'),
+            default => ['1h', '12h', '1d', '7d', '30d'],
+        };
+        return array_slice(array_values(array_unique(array_filter($values))), 0, 100);
+    }
+
+    /** @param list<Job> $jobs */
+    private function list(array $jobs, Selection $selection): Html
+    {
+        $isAdmin = $this->context->isAdmin();
+        $head = ($isAdmin ? ['mark' => 'Mark'] : []) + ['id' => 'Id', 'status' => 'Status',
+            'recipient' => 'Recipient', 'subject' => 'Subject', 'type' => 'Type', 'next' => 'Next'];
+        $rows = array_map(fn (Job $job): array
+            => ($isAdmin ? ['mark' => $this->mark($job)] : []) + $this->row($job), $jobs);
+        $table = self::table($this->title(), array_map($this->t(...), $head), $rows);
+        if (!$isAdmin) {
+            return $table;
+        }
+        $which = Html::e(
+            'div',
+            ['class' => 'row bulk'],
+            Html::e('label', ['for' => 'which'], $this->t('Of these mails')),
+            Html::e(
+                'select',
+                ['name' => 'which', 'id' => 'which'],
+                Html::e('option', ['value' => 'marked'], $this->t('those that are marked')),
+                Html::e('option', ['value' => 'all'], $this->t('all that the filter finds'))
+            ),
+            array_map(
+                fn (string $action, string $text): Html => Html::e('button', ['type' => 'submit',
+                'name' => 'action', 'value' => $action], $this->t($text)),
+                ['retry', 'hold', 'delete'],
+                ['Bring back', 'Park', 'Delete']
+            )
+        );
+        return $this->context->form('', $selection->fields, Html::all($which, $table));
+    }
+
+    private function mark(Job $job): Html
+    {
+        return Html::e('input', ['type' => 'checkbox', 'name' => 'ids[]', 'value' => $job->id,
+            'aria-label' => $this->t('Mark mail %s', $job->id)]);
+    }
+
+    /** @return array<string, Html|string> */
+    private function row(Job $job): array
+    {
+        $status = $job->status->value;
+        $refused = array_map(strval(...), array_keys($job->refused));
+        $recipients = [...($job->recipients ?? []), ...$refused];
+        $others = count($recipients) - 1;
+        $link = $this->context->links->to('mail', ['id' => $job->id]);
+        $error = $job->lastError === null ? null
+            : Html::e('small', ['class' => 'error'], $job->lastError);
+        return [
+            'id' => Html::e('a', ['href' => $link], (string) $job->id),
+            'status' => Html::e('span', ['class' => "status $status"], $this->t($status)),
+            'recipient' => ($recipients[0] ?? '–') . ($others > 0 ? " +$others" : ''),
+            'subject' => Html::all($job->subject ?? '–', $error),
+            'type' => $job->type,
+            'next' => $this->next($job),
+        ];
+    }
+
+    private function next(Job $job): string
+    {
+        $in = ($job->expectedAt ?? $job->nextAttemptAt) - time();
+        return match (true) {
+            !in_array($job->status, [Status::Pending, Status::Failed], true) => '–',
+            $in <= 0 => $this->t('now'),
+            default => $this->t('in %s', $this->context->texts->span($in)),
+        };
+    }
+}

@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Web\View;
+
+use MailQueue\Web\Figures;
+use MailQueue\Web\Html;
+use MailQueue\Web\Meaning;
+
+/** The relays, and what is wrong with them. */
+final class Relays extends View
+{
+    public function title(): string
+    {
+        return $this->t('Relays');
+    }
+
+    public function content(): Html
+    {
+        $attempts = Figures::relays($this->context->queue);
+        $pauses = $this->kept('mailRelayPause');
+        $found = $this->kept('mailRelayPipelining');
+        $names = array_map(strval(...), array_keys($attempts + $pauses + $found));
+        if ($names === []) {
+            return Html::e('p', ['class' => 'note'], $this->t('No relay is known yet. With the '
+                . 'history (mailHistoryDays), relays appear here once they were used.'));
+        }
+        return Html::all(array_map(fn (string $name): Html => Html::e(
+            'section',
+            ['class' => 'relay'],
+            Html::e('h2', [], $name),
+            $this->pause($pauses[$name] ?? null),
+            $this->results($attempts[$name] ?? []),
+            $this->group($found[$name] ?? '')
+        ), $names));
+    }
+
+    /** @return array<string, string> */
+    private function kept(string $key): array
+    {
+        $kept = json_decode((string) $this->context->queue->config($key), true);
+        return array_filter(is_array($kept) ? $kept : [], is_string(...));
+    }
+
+    /** @param ?string $kept "until count reason" */
+    private function pause(?string $kept): Html
+    {
+        if (!preg_match('/\A(\d{1,11}) (\d+) (.*)\z/s', (string) $kept, $match)
+            || (int) $match[1] <= time()) {
+            return Html::e('p', ['class' => 'state good'], $this->t('In use.'));
+        }
+        [$meaning, $cure] = Meaning::of($match[3]);
+        return Html::all(
+            Html::e('p', ['class' => 'state troubles'], $this->t(
+                'Paused until %s, trial %s.',
+                $this->context->texts->time((int) $match[1]),
+                $match[2]
+            )),
+            Html::e('blockquote', [], $match[3]),
+            Html::e('p', [], Html::e('b', [], $this->t($meaning)), ' ', $this->t($cure))
+        );
+    }
+
+    /** @param array<string, int> $events */
+    private function results(array $events): ?Html
+    {
+        $facts = [];
+        foreach ($events as $event => $count) {
+            $facts[$this->t($event)] = $this->context->texts->number($count);
+        }
+        return $facts === [] ? null : Html::all(
+            Html::e('h3', [], $this->t('Of the last 10,000 attempts')),
+            self::facts($facts)
+        );
+    }
+
+    private function group(string $found): ?Html
+    {
+        return !preg_match('/\Agroup (\d{1,11})\z/', $found, $match)
+            || (int) $match[1] <= time() ? null : Html::e('p', ['class' => 'note'], $this->t(
+                'It failed when a mail was started before it '
+                . 'had answered the previous one. Until %s each mail waits for that answer.',
+                $this->context->texts->time((int) $match[1])
+            ));
+    }
+}

@@ -1,0 +1,63 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Web\View;
+
+use MailQueue\Job;
+use MailQueue\Web\Figures;
+use MailQueue\Web\Html;
+
+/** Mails of which nobody knows whether they arrived. */
+final class Uncertain extends View
+{
+    private const MOST = 100;
+
+    public function title(): string
+    {
+        return $this->t('Uncertain');
+    }
+
+    public function content(): Html
+    {
+        $about = Html::e('p', ['class' => 'lead'], $this->t('The connection ended before the '
+            . 'relay had answered: these mails may have arrived. Look into the log of the relay, '
+            . 'or ask a recipient. Sent again, they may arrive twice.'));
+        $jobs = [];
+        foreach (Figures::uncertain($this->context->queue, self::MOST) as $id) {
+            // Without its message. The next mail, if this one has just gone.
+            [$job] = $this->context->queue->jobs(limit: 1, after: $id - 1) + [null];
+            $job?->id === $id && $jobs[] = $job;
+        }
+        if ($jobs === []) {
+            $none = Html::e('p', ['class' => 'state good'], $this->t('No mail is uncertain.'));
+            return Html::all($about, $none);
+        }
+        $head = ['id' => 'Id', 'recipient' => 'Recipient', 'subject' => 'Subject',
+            'last' => 'Last attempt', 'decision' => 'Decision'];
+        return Html::all($about, self::table(
+            $this->title(),
+            array_map($this->t(...), $head),
+            array_map($this->row(...), $jobs)
+        ));
+    }
+
+    /** @return array<string, Html|string> */
+    private function row(Job $job): array
+    {
+        $forms = [];
+        foreach (['retry' => 'Send again', 'sent' => 'Count as sent'] as $action => $text) {
+            $button = $this->context->button($this->t($text));
+            $forms[] = $this->context->form($action, ['ids[]' => (string) $job->id], $button);
+        }
+        $link = $this->context->links->to('mail', ['id' => $job->id]);
+        return [
+            'id' => Html::e('a', ['href' => $link], (string) $job->id),
+            'recipient' => implode(', ', $job->recipients ?? []),
+            'subject' => (string) $job->subject,
+            'last' => $this->context->texts->time($job->lastAttemptAt),
+            'decision' => $this->context->isAdmin()
+                ? Html::e('div', ['class' => 'row'], $forms) : '–',
+        ];
+    }
+}

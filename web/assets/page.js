@@ -1,0 +1,36 @@
+/* Live parts of the page. Everything else works without this file. */
+'use strict';
+
+/* Asks for a part again every few seconds, but not while the tab is hidden. */
+for (const part of document.querySelectorAll('[data-every]')) {
+    let last = Date.now();
+    const refresh = async () => {
+        last = Date.now();
+        try {
+            const response = await fetch(part.dataset.from, {headers: {Accept: 'text/html'}});
+            if (response.status === 403) {
+                location.reload(); // logged out
+            } else {
+                part.classList.toggle('old', !response.ok);
+            }
+            if (response.ok) {
+                const html = await response.text();
+                if (!part.contains(document.activeElement) && part.innerHTML !== html) {
+                    part.innerHTML = html;
+                }
+            }
+        } catch {
+            part.classList.add('old');
+        }
+    };
+    const due = () => Date.now() - last >= part.dataset.every * 1000;
+    setInterval(() => document.hidden || !due() || refresh(), 500);
+    document.addEventListener('visibilitychange', () => document.hidden || !due() || refresh());
+}
+
+/* Shows the slider's number while it moves. */
+for (const output of document.querySelectorAll('output[for]')) {
+    const slider = document.getElementById(output.htmlFor.value);
+    output.hidden = false; // without this script it would show a number that is not the slider's
+    slider?.addEventListener('input', () => { output.value = slider.value; });
+}

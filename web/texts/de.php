@@ -1,0 +1,390 @@
+<?php
+
+/* The page in German: English text → German. tests/page/texts.phpt compares it with the code. */
+
+declare(strict_types=1);
+
+return [
+    // The frame
+    'To the content' => 'Zum Inhalt',
+    'Views' => 'Ansichten',
+    'Overview' => 'Übersicht',
+    'Mails' => 'Mails',
+    'Uncertain' => 'Ungewiss',
+    'Relays' => 'Relays',
+    'Settings' => 'Einstellungen',
+    'Log in' => 'Anmelden',
+    'Log out' => 'Abmelden',
+    'Password' => 'Passwort',
+    'This is not the password.' => 'Das ist nicht das Passwort.',
+    'Too many attempts. Try again in %s.' => 'Zu viele Versuche. Der nächste ist in %s möglich.',
+    'That did not work' => 'Das ging nicht',
+    '%s brought back.' => '%s zurückgeholt.',
+    '%s parked.' => '%s geparkt.',
+    '%s deleted.' => '%s gelöscht.',
+    '%s counted as sent.' => '%s als gesendet gezählt.',
+    'Saved.' => 'Gespeichert.',
+    'Sending is on.' => 'Der Versand ist eingeschaltet.',
+    'Sending is off. Mail that is under way is still finished.'
+        => 'Der Versand ist ausgeschaltet. Was schon unterwegs ist, wird noch zu Ende gebracht.',
+
+    // Numbers and times
+    'about %s' => 'etwa %s',
+    'about %s million' => 'etwa %s Millionen',
+    '1 mail' => '1 Mail',
+    '%s mails' => '%s Mails',
+    '%s s' => '%s s',
+    '%s min' => '%s min',
+    '%s h %s min' => '%s h %s min',
+    '%s days' => '%s Tage',
+    '%s ago' => 'vor %s',
+    'in %s' => 'in %s',
+    'now' => 'jetzt',
+    'never' => 'noch nie',
+    'none' => 'keins',
+    'unknown' => 'unbekannt',
+    'not set' => 'nicht gesetzt',
+
+    // Statuses, events, reasons
+    'all' => 'alle',
+    'pending' => 'wartet',
+    'sending' => 'im Versand',
+    'failed' => 'fehlgeschlagen',
+    'parked' => 'geparkt',
+    'held' => 'angehalten',
+    'sent' => 'gesendet',
+    'try_later' => 'später noch einmal',
+    'refused' => 'abgelehnt',
+    'uncertain' => 'ungewiss',
+    'expired' => 'abgelaufen',
+    'orphan' => 'ohne Bezug',
+    'released' => 'zurückgegeben',
+    'stale' => 'überholt',
+    'exhausted' => 'Versuche aufgebraucht',
+    'hold' => 'von Hand',
+    'unreadable' => 'unlesbar',
+
+    // Overview
+    'All is well.' => 'Alles in Ordnung.',
+    'Sending is switched off.' => 'Der Versand ist ausgeschaltet.',
+    'Mail is accepted and waits. Switch sending on below.'
+        => 'Mails werden angenommen und warten. Unten lässt er sich einschalten.',
+    'This queue is being moved here from %s: nothing is sent until all of it has arrived.'
+        => 'Diese Queue zieht gerade von %s hierher um: Gesendet wird erst, wenn alles da ist.',
+    'This queue was moved to %s: nothing is sent from here.'
+        => 'Diese Queue ist nach %s umgezogen: Von hier wird nichts gesendet.',
+    'This queue is being moved to %s: nothing is sent from here.'
+        => 'Diese Queue zieht gerade nach %s um: Von hier wird nichts gesendet.',
+    '"mailqueue doctor" says how to finish the move, or to cancel it.'
+        => '„mailqueue doctor“ sagt, wie der Umzug zu beenden oder abzubrechen ist.',
+    'No worker has run yet.' => 'Bisher ist kein Worker gelaufen.',
+    'No worker has run for %s.' => 'Seit %s ist kein Worker gelaufen.',
+    'Mail is due. Start "mailqueue work", or look at cron; "mailqueue doctor" finds out why.'
+        => 'Mails sind fällig. „mailqueue work“ starten oder in cron nachsehen; „mailqueue doctor“ '
+        . 'findet die Ursache.',
+    'Waiting for a decision: %s.' => 'Auf eine Entscheidung warten: %s.',
+    'See the parked mails.' => 'Die geparkten Mails ansehen.',
+    'The relay %s is paused until %s: %s' => 'Das Relay %s pausiert bis %s: %s',
+    'Due now' => 'Jetzt fällig',
+    'Longest wait' => 'Wartet am längsten',
+    'nothing waits' => 'nichts wartet',
+    'Limit' => 'Limit',
+    '%s an hour' => '%s je Stunde',
+    'Tokens' => 'Guthaben',
+    '%s of %s' => '%s von %s',
+    'Empty in' => 'Leer in',
+    'one run' => 'einem Lauf',
+    'Workers' => 'Worker',
+    'Last run' => 'Letzter Lauf',
+    'Failed in seven days: %s' => 'In sieben Tagen fehlgeschlagen: %s',
+    'Sent' => 'Gesendet',
+    'Last hour, by minute' => 'Letzte Stunde, je Minute',
+    'Last 24 hours' => 'Letzte 24 Stunden',
+    '%s: %s recipients, at most %s at a time' => '%s: %s Empfänger, höchstens %s auf einmal',
+    'The chart of the last hour needs the history: set mailHistoryDays in the settings.'
+        => 'Das Diagramm der letzten Stunde braucht die Historie: mailHistoryDays in den '
+        . 'Einstellungen setzen.',
+    'Registrations in total: %s' => 'Anmeldungen insgesamt: %s',
+    'Test mode of this machine: all mail goes to %s, not to its recipients (%s).'
+        => 'Testbetrieb dieses Rechners: Alle Mails gehen an %s, nicht an ihre Empfänger (%s).',
+    'Only these still get theirs: %s.' => 'Nur diese bekommen ihre trotzdem: %s.',
+    'Test mode: mail of these types goes to %s, not to its recipients: %s (%s).'
+        => 'Testbetrieb: Mails dieser Arten gehen an %s, nicht an ihre Empfänger: %s (%s).',
+
+    // Switches
+    'Switches' => 'Schalter',
+    'Sending' => 'Versand',
+    'Mail is sent.' => 'Mails werden verschickt.',
+    'Mail is accepted and waits.' => 'Mails werden angenommen und warten.',
+    'Switch on' => 'Einschalten',
+    'Switch off' => 'Ausschalten',
+    'Failed mail' => 'Fehlgeschlagene Mails',
+    '%s failed or parked. Mail that a person put on hold, and uncertain mail, stays.'
+        => '%s fehlgeschlagen oder geparkt. Von Hand geparkte und ungewisse Mails bleiben, wo sie '
+        . 'sind.',
+    'Bring all failed mail back' => 'Alle fehlgeschlagenen zurückholen',
+    'No limit is set.' => 'Es ist kein Limit gesetzt.',
+    '%s recipients an hour.' => '%s Empfänger je Stunde.',
+    '1 to 60 an hour' => '1 bis 60 je Stunde',
+    'Another number' => 'Andere Zahl',
+    'Set' => 'Setzen',
+    'Remove the limit' => 'Limit aufheben',
+    'Batch size' => 'Stapelgröße',
+    'Recipients that may be sent at once after a quiet time. It only counts where there is a limit.'
+        => 'So viele Empfänger dürfen nach einer ruhigen Zeit auf einmal bedient werden. Zählt nur '
+        . 'mit einem Limit.',
+    'Recipients' => 'Empfänger',
+    'Test mode' => 'Testbetrieb',
+    'Mail goes to its recipients. With an address here, mail of these types would go to it '
+        . 'instead, '
+        . 'also mail that waits already: %s.' => 'Mails gehen an ihre Empfänger. Mit einer Adresse '
+        . 'hier gingen Mails dieser Arten stattdessen dorthin, auch die schon wartenden: %s.',
+    'Mail of these types goes to %s, not to its recipients: %s.'
+        => 'Mails dieser Arten gehen an %s, nicht an ihre Empfänger: %s.',
+    'Mail goes to its recipients at this time, by mailLiveFrom and mailLiveUntil.'
+        => 'Mails gehen zur Zeit an ihre Empfänger, wegen mailLiveFrom und mailLiveUntil.',
+    'This machine decides: MAILQUEUE_REDIRECT_TO is set, so a test mode of the database does not '
+        . 'count.' => 'Dieser Rechner bestimmt: MAILQUEUE_REDIRECT_TO ist gesetzt, ein Testbetrieb '
+        . 'der Datenbank zählt nicht.',
+    'The test mode needs an address, or @domain. Nothing was changed.'
+        => 'Der Testbetrieb braucht eine Adresse oder @domain. Nichts wurde geändert.',
+    'Waiting now: %s.' => 'Jetzt warten: %s.',
+    'Address, or @domain' => 'Adresse oder @domain',
+    'Switch test mode off' => 'Testbetrieb ausschalten',
+
+    // Mails
+    'Type' => 'Art',
+    'Reference' => 'Bezug',
+    'Recipient' => 'Empfänger',
+    'Error' => 'Fehler',
+    'Subject' => 'Betreff',
+    'Older than' => 'Älter als',
+    'Status' => 'Status',
+    'Id' => 'Nr.',
+    'Next' => 'Nächster Versuch',
+    'Mark' => 'Auswahl',
+    'Mark mail %s' => 'Mail %s auswählen',
+    'Filter' => 'Filtern',
+    'Clear' => 'Zurücksetzen',
+    'No mail.' => 'Keine Mails.',
+    'Next page' => 'Nächste Seite',
+    'Of these mails' => 'Von diesen Mails',
+    'those that are marked' => 'die ausgewählten',
+    'all that the filter finds' => 'alle, die der Filter findet',
+    'Bring back' => 'Zurückholen',
+    'Park' => 'Parken',
+    'Delete' => 'Löschen',
+    'Bring %s back?' => '%s zurückholen?',
+    'Park %s?' => '%s parken?',
+    'Delete %s? They are not sent.' => '%s löschen? Sie werden dann nicht verschickt.',
+    'Count %s as sent? They leave the queue.' => '%s als gesendet zählen? Sie verlassen die Queue.',
+    'Yes' => 'Ja',
+    'No, go back' => 'Nein, zurück',
+
+    // A mail
+    'Mail %s' => 'Mail %s',
+    'This mail has left the queue.' => 'Diese Mail hat die Warteschlange verlassen.',
+    'Expected' => 'Voraussichtlich',
+    'From' => 'Absender',
+    'Attempts' => 'Versuche',
+    'attempt %s' => 'Versuch %s',
+    'Queued' => 'Eingereiht',
+    'Expires' => 'Verfällt',
+    'None yet, or the history is off (mailHistoryDays).'
+        => 'Noch keine, oder die Historie ist ausgeschaltet (mailHistoryDays).',
+    'Message' => 'Nachricht',
+    'Headers' => 'Kopfzeilen',
+    'Text' => 'Text',
+    'Source' => 'Quelltext',
+    'Preview' => 'Vorschau',
+    'Messages are hidden: one that resets a password is worth an account. MAILQUEUE_PAGE_BODIES=1 '
+        . 'shows them to admins.' => 'Nachrichten sind verborgen: Eine, die ein Passwort '
+        . 'zurücksetzt, '
+        . 'ist so viel wert wie das Konto. MAILQUEUE_PAGE_BODIES=1 zeigt sie Administratoren.',
+    'Messages are hidden from viewers.' => 'Für Betrachter sind Nachrichten verborgen.',
+
+    // Uncertain, relays, settings
+    'The connection ended before the relay had answered: these mails may have arrived. Look into '
+        . 'the '
+        . 'log of the relay, or ask a recipient. Sent again, they may arrive twice.'
+        => 'Die Verbindung endete vor der Antwort des Relays: Diese Mails können angekommen sein. '
+        . 'Das Log des Relays oder ein Empfänger weiß mehr. Noch einmal gesendet, kommen sie '
+        . 'vielleicht doppelt an.',
+    'No mail is uncertain.' => 'Keine Mail ist ungewiss.',
+    'Last attempt' => 'Letzter Versuch',
+    'Decision' => 'Entscheidung',
+    'Send again' => 'Noch einmal senden',
+    'Count as sent' => 'Gilt als gesendet',
+    'No relay is known yet. With the history (mailHistoryDays), relays appear here once they were '
+        . 'used.' => 'Noch ist kein Relay bekannt. Mit der Historie (mailHistoryDays) erscheinen '
+        . 'hier '
+        . 'die Relays, die benutzt wurden.',
+    'In use.' => 'In Betrieb.',
+    'Paused until %s, trial %s.' => 'Pausiert bis %s, Anlauf %s.',
+    'Of the last 10,000 attempts' => 'Von den letzten 10.000 Versuchen',
+    'It failed when a mail was started before it had answered the previous one. Until %s each mail '
+        . 'waits for that answer.' => 'Es scheiterte, als eine Mail vor der Antwort auf die vorige '
+        . 'begann. Bis %s wartet jede Mail diese Antwort ab.',
+    'Save' => 'Speichern',
+    'Kept by the queue' => 'Von der Warteschlange geführt',
+    'Allowed: %s. Default: %s.' => 'Erlaubt: %s. Vorgabe: %s.',
+
+    // What a reply means
+    'The relay does not accept the login.' => 'Das Relay nimmt die Anmeldung nicht an.',
+    'Check user and password of the transport (MAILQUEUE_TRANSPORT).'
+        => 'Benutzer und Passwort des Transports prüfen (MAILQUEUE_TRANSPORT).',
+    'The relay does not send for this login or sender.'
+        => 'Das Relay sendet nicht für diese Anmeldung oder diesen Absender.',
+    'Check the transport\'s login, and whether the relay may send for the sender\'s domain.'
+        => 'Die Anmeldung des Transports prüfen, und ob das Relay für die Domain des Absenders '
+        . 'senden darf.',
+    'The relay does not accept the sender.' => 'Das Relay nimmt den Absender nicht an.',
+    'Check the address in From, and its domain.' => 'Die Adresse in From und ihre Domain prüfen.',
+    'No encrypted connection came about.' => 'Eine verschlüsselte Verbindung kam nicht zustande.',
+    'Check the name in the transport, and the certificate of the relay.'
+        => 'Den Namen im Transport und das Zertifikat des Relays prüfen.',
+    "The relay's name was not found." => 'Der Name des Relays wurde nicht gefunden.',
+    'Check the host in the transport, and the DNS of this machine.'
+        => 'Den Host im Transport und das DNS dieses Rechners prüfen.',
+    'The relay could not be reached.' => 'Das Relay war nicht zu erreichen.',
+    'Check host and port of the transport, and the firewall. Mail waits until then.'
+        => 'Host und Port des Transports und die Firewall prüfen. Bis dahin warten die Mails.',
+    'The relay has accepted the mail.' => 'Das Relay hat die Mail angenommen.',
+    'Nothing. Delivering it is now its task.' => 'Nichts zu tun. Die Zustellung ist jetzt seine '
+        . 'Sache.',
+    'There is no such mailbox.' => 'Dieses Postfach gibt es nicht.',
+    'Ask for the right address, then correct it and send again.'
+        => 'Die richtige Adresse erfragen, berichtigen und noch einmal senden.',
+    'The mailbox is full.' => 'Das Postfach ist voll.',
+    'Try again later, or reach the recipient in another way.'
+        => 'Später noch einmal versuchen oder den Empfänger anders erreichen.',
+    'The mailbox is switched off.' => 'Das Postfach ist abgeschaltet.',
+    'Ask the recipient for another address.' => 'Den Empfänger nach einer anderen Adresse fragen.',
+    'The mail is too large.' => 'Die Mail ist zu groß.',
+    'Send it with smaller attachments, or with a link.'
+        => 'Mit kleineren Anhängen oder mit einem Link senden.',
+    "The recipient's server asks to try again later."
+        => 'Der Server des Empfängers bittet, es später noch einmal zu versuchen.',
+    'Nothing. The queue tries again by itself.'
+        => 'Nichts zu tun. Die Warteschlange versucht es von selbst noch einmal.',
+    'The relay wants fewer mails or connections.' => 'Das Relay will weniger Mails oder '
+        . 'Verbindungen.',
+    'Nothing now. If it comes often, lower the hourly limit.'
+        => 'Jetzt nichts. Kommt es öfter vor, das Stundenlimit senken.',
+    'The mail was refused by a rule, often against spam.'
+        => 'Eine Regel hat die Mail abgelehnt, oft eine gegen Spam.',
+    "Check SPF, DKIM and DMARC of the sender's domain, and the text of the mail."
+        => 'SPF, DKIM und DMARC der Absenderdomain und den Text der Mail prüfen.',
+    'The relay refused the mail for good.' => 'Das Relay hat die Mail endgültig abgelehnt.',
+    'Read its reply. Correct what it names, then bring the mail back.'
+        => 'Seine Antwort lesen, das Genannte berichtigen und die Mail dann zurückholen.',
+    'The relay could not take the mail now.' => 'Das Relay konnte die Mail gerade nicht annehmen.',
+    'The attempt did not succeed.' => 'Der Versuch ist nicht gelungen.',
+    'Read the text beside this; "mailqueue doctor" looks at the surroundings.'
+        => 'Der Text daneben sagt mehr; „mailqueue doctor“ untersucht die Umgebung.',
+
+    // Refusals
+    'This page is closed. Give it a password: "mailqueue page --password" makes a hash for '
+        . 'MAILQUEUE_PAGE_HASH. Or pass "access" to the page, behind your own login.'
+        => 'Diese Seite ist geschlossen. Sie braucht ein Passwort: „mailqueue page --password“ '
+        . 'macht '
+        . 'den Hash für MAILQUEUE_PAGE_HASH. Oder „access“ übergeben, hinter der eigenen '
+        . 'Anmeldung.',
+    'This page is closed: MAILQUEUE_PAGE_HASH is not a hash of a password. "mailqueue page '
+        . '--password" makes one; a shell needs single quotes around its "$".'
+        => 'Diese Seite ist geschlossen: MAILQUEUE_PAGE_HASH ist kein Hash eines Passworts. '
+        . '„mailqueue page --password“ macht einen; in einer Shell gehört er in einfache '
+        . 'Anführungszeichen.',
+    'This page is only shown over HTTPS. Open it with https://, or on this machine as '
+        . 'http://127.0.0.1.' => 'Diese Seite gibt es nur über HTTPS. Mit https:// öffnen, oder '
+        . 'auf '
+        . 'diesem Rechner als http://127.0.0.1.',
+    'This request came through a proxy (%s) that is not known. Name its address in '
+        . 'MAILQUEUE_PAGE_PROXIES, or in mailqueue.page_proxies in php.ini.'
+        => 'Diese Anfrage kam über einen unbekannten Proxy (%s). Seine Adresse gehört in '
+        . 'MAILQUEUE_PAGE_PROXIES oder in mailqueue.page_proxies in der php.ini.',
+    'This page only knows GET and POST.' => 'Diese Seite kennt nur GET und POST.',
+    'This form is not of this page, or it is too old. Nothing was changed. Go back, reload the '
+        . 'page '
+        . 'and try again.' => 'Dieses Formular ist nicht von dieser Seite oder zu alt. Nichts '
+        . 'wurde '
+        . 'geändert. Bitte zurückgehen, die Seite neu laden und noch einmal versuchen.',
+    'You may not see this page. Log in first.' => 'Diese Seite ist erst nach der Anmeldung zu '
+        . 'sehen.',
+    'You may look, but not change anything. Nothing was changed.'
+        => 'Ansehen ist erlaubt, ändern nicht. Nichts wurde geändert.',
+    "An error that the page does not know. PHP's error log says more."
+        => 'Ein Fehler, den die Seite nicht kennt. Das Fehlerlog von PHP sagt mehr.',
+    'There is no view "%s". The overview leads to all views.'
+        => 'Die Ansicht „%s“ gibt es nicht. Die Übersicht führt zu allen.',
+    'There is no action "%s". Nothing was changed.'
+        => 'Die Aktion „%s“ gibt es nicht. Nichts wurde geändert.',
+    '"%s" is not the id of a mail. The list shows the ids.'
+        => '„%s“ ist nicht die Nummer einer Mail. Die Liste zeigt die Nummern.',
+    'There is no mail with the id %s any more. Mail that was sent leaves the queue; "mailqueue '
+        . 'log" '
+        . 'says what became of it.' => 'Eine Mail mit der Nummer %s gibt es nicht mehr. Gesendete '
+        . 'Mails verlassen die Warteschlange; „mailqueue log“ sagt, was aus ihr wurde.',
+    'The mail %s has no message here: it was sent, was deleted, or is composed when it is sent.'
+        => 'Die Mail %s hat hier keine Nachricht: Sie wurde gesendet oder gelöscht, oder sie '
+        . 'entsteht '
+        . 'erst beim Senden.',
+    'No mail is marked. Mark some in the list, then choose what to do with them. Nothing was '
+        . 'changed.'
+        => 'Keine Mail ist ausgewählt. Erst in der Liste auswählen, dann entscheiden, was '
+        . 'geschehen '
+        . 'soll. Nichts wurde geändert.',
+    'None of these mails can be changed so: they are gone, are being sent, or are where you want '
+        . 'them. Nothing was changed.' => 'Keine dieser Mails lässt sich so ändern: Sie sind weg, '
+        . 'werden gerade gesendet oder sind schon dort. Nichts wurde geändert.',
+    'Changed %s of %s, then this happened: %s'
+        => 'Geändert wurden %s von %s, dann geschah dies: %s',
+    'Sending can be "on" or "off". Nothing was changed.'
+        => 'Der Versand kann „on“ oder „off“ sein. Nichts wurde geändert.',
+    'The limit must be a whole number from 1 to %s, not "%s". To send without one, remove the '
+        . 'limit. Nothing was changed.' => 'Das Limit muss eine ganze Zahl von 1 bis %s sein, '
+        . 'nicht „%s“. Ohne Limit sendet, wer es aufhebt. Nichts wurde geändert.',
+    'There is no setting "%s" that can be changed here. Nothing was changed.'
+        => 'Eine Einstellung „%s“, die hier zu ändern wäre, gibt es nicht. Nichts wurde geändert.',
+
+    // The meanings of the settings
+    'If mailRedirectTo is unset, 1 means @schumbi.de.'
+        => 'Ist mailRedirectTo nicht gesetzt, steht 1 für @schumbi.de.',
+    '0 stops claims: mail is still accepted into the queue, none is sent.'
+        => '0 hält den Versand an: Mails werden weiter angenommen, keine wird gesendet.',
+    'Recipients that may be handed to the relay in an hour; 0 sets no limit.'
+        => 'So viele Empfänger dürfen dem Relay je Stunde übergeben werden; 0: kein Limit.',
+    'Recipients that may be sent at once after a quiet time.'
+        => 'So viele Empfänger dürfen nach einer ruhigen Zeit auf einmal bedient werden.',
+    "average: a token bucket; strict: no rolling hour on the relay's clock exceeds the limit."
+        => 'average: im Mittel; strict: In keiner Stunde, wann immer sie beginnt, sieht das Relay '
+        . 'mehr als das Limit.',
+    'Test mode: replaces every envelope recipient; @domain keeps the local part.'
+        => 'Testbetrieb: ersetzt jeden Empfänger des Umschlags; @domain behält den lokalen Teil.',
+    'The mail types that the test mode redirects, or "every type but" a list of them.'
+        => 'Die Arten von Mails, die der Testbetrieb umleitet, oder „every type but“ mit einer '
+        . 'Liste.',
+    'From this time on the test mode is off.' => 'Ab dieser Zeit ist der Testbetrieb aus.',
+    'From this time on the test mode is on again.'
+        => 'Ab dieser Zeit ist der Testbetrieb wieder an.',
+    'For how many days the worker keeps a row for each attempt; 0: none.'
+        => 'So viele Tage hebt der Worker eine Zeile je Versuch auf; 0: keine.',
+    'Tokens in the bucket at mailLastRefill.' => 'Das Guthaben zur Zeit mailLastRefill.',
+    'When the bucket was last filled up.' => 'Wann das Guthaben zuletzt aufgefüllt wurde.',
+    'Relays in trouble: until when, how often, why.'
+        => 'Relays mit Störungen: bis wann, wie oft, warum.',
+    "What each relay was found to accept: the next mail's commands after a dot, or only one mail's "
+        . 'commands as a group.' => 'Was jedes Relay verträgt: die Befehle der nächsten Mail '
+        . 'nach dem '
+        . 'Punkt oder nur die Befehle einer Mail als Gruppe.',
+    'When the last worker run ended.' => 'Wann der letzte Lauf eines Workers endete.',
+    'Job tables whose mail is moved to another database, which alone sends it.'
+        => 'Tabellen, deren Mails in eine andere Datenbank umziehen; nur die versendet sie.',
+    'Job tables whose mail comes from another database; nothing is sent until all of it has '
+        . 'arrived.'
+        => 'Tabellen, deren Mails aus einer anderen Datenbank kommen; gesendet wird, wenn alle '
+        . 'da sind.',
+    "The version of the queue's tables." => 'Die Version der Tabellen.',
+    'What `mailqueue adopt` did, for `mailqueue adopt --undo`.'
+        => 'Was `mailqueue adopt` getan hat, für `mailqueue adopt --undo`.',
+];
