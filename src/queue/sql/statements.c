@@ -6,8 +6,11 @@
 #include "db/db.h"
 #include "queue/handle.h"
 
-#define JOBS_OF(condition) \
-    "SELECT " MQ_COLS " FROM {t} WHERE " condition " AND id > ?1 ORDER BY id LIMIT ?2"
+#define JOBS_BY(condition, order) \
+    "SELECT " MQ_COLS " FROM {t} WHERE " condition " AND id > ?1 ORDER BY " order " LIMIT ?2"
+#define JOBS_OF(condition) JOBS_BY(condition, "id")
+/* A period's counters that are not in the row of its begin. */
+#define COUNTS_IN_PARTS "hour >= ?1 AND hour < ?2 AND (hour > ?1 OR part > 0)"
 
 /* `locked_until > 0` holds for every claimed row; it lets a query search the index of leases. */
 static const char *const common[MQ_SQL_COUNT] = {
@@ -106,12 +109,17 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_COUNT_ADD] = "INSERT INTO {C}(hour, mail_type, event, part, mails, recipients) "
                          "VALUES (?1, ?2, ?3, ?4, ?5, ?6){U}",
     [MQ_SQL_COUNT_PARTS] = "SELECT min(hour) FROM {C} WHERE hour >= ?1 AND hour < ?2 AND part > 0",
-    [MQ_SQL_COUNT_HOLD] = "SELECT mails FROM {C} WHERE hour = ?1 AND part > 0 "
-                          "ORDER BY mail_type, event, part{u}",
-    [MQ_SQL_COUNT_MERGE] = "INSERT INTO {C}(hour, mail_type, event, part, mails, recipients) "
-                           "SELECT hour, mail_type, event, 0, SUM(mails), SUM(recipients) FROM {C} "
-                           "WHERE hour = ?1 AND part > 0 GROUP BY hour, mail_type, event{U}",
-    [MQ_SQL_COUNT_MERGED] = "DELETE FROM {C} WHERE hour = ?1 AND part > 0",
+    /* Days are added up in their order, so the last one shows whether there are any. */
+    [MQ_SQL_COUNT_HOURS] = "SELECT min(hour) FROM {C} WHERE hour < ?1 AND hour % ?2 <> 0 AND "
+                           "(SELECT max(hour) FROM {C} WHERE hour < ?1) % ?2 <> 0",
+    [MQ_SQL_COUNT_HOLD] =
+        "SELECT mails FROM {C} WHERE " COUNTS_IN_PARTS " ORDER BY hour, mail_type, event, part{u}",
+    /* PostgreSQL takes the type of ?1 from what stands beside it. */
+    [MQ_SQL_COUNT_MERGE] =
+        "INSERT INTO {C}(hour, mail_type, event, part, mails, recipients) "
+        "SELECT min(hour) * 0 + ?1, mail_type, event, 0, SUM(mails), "
+        "SUM(recipients) FROM {C} WHERE " COUNTS_IN_PARTS " GROUP BY mail_type, event{U}",
+    [MQ_SQL_COUNT_MERGED] = "DELETE FROM {C} WHERE " COUNTS_IN_PARTS,
     [MQ_SQL_LOG_ADD] = "INSERT INTO {H}(at, job_id, reference, mail_type, subject, relay, "
                        "event, phase, attempt, recipients, uncertain, reply, ms, waited) "
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
@@ -141,7 +149,8 @@ static const char *const common[MQ_SQL_COUNT] = {
     /* Leaves out rows with an unknown status: MQ_SQL_STRAYS lists them. */
     [MQ_SQL_JOBS] = JOBS_OF("{+}(status IN ('pending','sending','failed','parked','held'))"),
     [MQ_SQL_JOBS_PENDING] = JOBS_OF("status = 'pending'"),
-    [MQ_SQL_JOBS_SENDING] = JOBS_OF("status = 'sending' AND locked_until > 0"),
+    /* The + makes SQLite sort the few that are under way, rather than read all by id. */
+    [MQ_SQL_JOBS_SENDING] = JOBS_BY("status = 'sending' AND locked_until > 0", "{+}id"),
     [MQ_SQL_JOBS_FAILED] = JOBS_OF("status = 'failed' AND status IN ('failed','held')"),
     [MQ_SQL_JOBS_PARKED] = JOBS_OF("status = 'parked'"),
     [MQ_SQL_JOBS_HELD] = JOBS_OF("status = 'held' AND status IN ('failed','held')"),

@@ -55,7 +55,8 @@ enum mq_sql {
     MQ_SQL_SPENT_MARK,
     MQ_SQL_COUNT_ADD, /* on a server also with a longer list of values: history.c */
     MQ_SQL_COUNT_PARTS,
-    MQ_SQL_COUNT_HOLD, /* locks the parts of an hour's counters */
+    MQ_SQL_COUNT_HOURS,
+    MQ_SQL_COUNT_HOLD, /* locks the counters that the next two merge: from ?1 on, before ?2 */
     MQ_SQL_COUNT_MERGE,
     MQ_SQL_COUNT_MERGED,
     MQ_SQL_LOG_ADD, /* likewise */
@@ -92,8 +93,7 @@ enum mq_sql {
     MQ_SQL_SLOT_TAKE, /* 1: taken; 0: another session or this one has it already */
     MQ_SQL_SLOT_FREE,
     MQ_SQL_SLOTS_HELD, /* how many of the slots below ?2 are taken */
-    /* Many rows at a time. A list of rows is one parameter: a JSON array of pairs, an id and a
-     * number that belongs to it. */
+    /* Many rows: a list is one parameter, a JSON array of pairs of an id and a number. */
     MQ_SQL_CLAIM_TAKE_MANY,    /* as MQ_SQL_CLAIM_TAKE, but ?4 is a list: ids and tokens paid */
     MQ_SQL_SETTLE_DELETE_MANY, /* ?1: list of ids and attempts, ?2: token; returns the pairs that it
                                   deleted, or only locked for MQ_SQL_DELETE_JOBS */
