@@ -1,90 +1,188 @@
 <?php
 
-// The page with many mails and a long history: how long the server takes for each view, and for
-// the poll that an open page makes every five seconds. --mails=N sets how many mails there are
-// (default 1,000,000; --quick: 100,000); the history has ten rows for each.
+// The page with many mails and a long history: how long PHP-FPM takes for each view, and for the
+// poll that an open page makes every five seconds. --mails=N sets how many mails there are (default
+// 1,000,000; --quick: 100,000); the history has ten rows for each, the counters a year. --servers
+// measures PostgreSQL and MariaDB too. --keep=FILE keeps the SQLite database, or uses it again.
 
 declare(strict_types=1);
 
 namespace Bench;
 
 use MailQueue;
-use MailQueue\Web\Page;
-use MailQueue\Web\Request;
+use MailQueueTest\Fpm;
 
-require_once dirname(__DIR__) . '/web/autoload.php';
+require_once dirname(__DIR__) . '/tests/lib/fpm.inc';
+
+const PAGE_POLL = 10.0; // ms
+const PAGE_VIEW = 100.0;
 
 function bench_page(Results $results, bool $quick): void
 {
-    $given = preg_grep('/^--mails=\d+$/', $_SERVER['argv']);
-    $mails = $given ? (int) substr(end($given), 8) : ($quick ? 100_000 : 1_000_000);
-    $path = fresh('page');
-    page_fill($path, $mails);
-    foreach (
-        ['overview&part=now' => 10.0, 'overview&part=charts' => 100.0, 'overview' => 100.0,
-            'mails' => 100.0, 'mails&status=failed' => 100.0, 'mails&status=parked' => 100.0,
-            'mails&type=news' => 100.0, 'mails&recipient=nobody' => null,
-            'mail&id=' . intdiv($mails, 2) => 100.0, 'uncertain' => 100.0, 'relays' => 100.0,
-            'settings' => 100.0, 'status.json' => 100.0, 'metrics' => null] as $view => $most
-    ) {
-        $ms = run(static fn(): float => page_median($path, $view, $most === null ? 3 : 21));
-        $what = $view === 'overview&part=now' ? 'the poll' : $view;
-        $name = "the page: $what, " . number_format($mails) . ' mails';
-        $results->ratio($name, $ms, atMost: $most, unit: ' ms');
+    putenv('MAILQUEUE_SO=' . own_library());
+    $mails = (int) (page_option('mails') ?? ($quick ? 100_000 : 1_000_000));
+    $kept = page_option('keep');
+    $path = $kept ?? fresh('page');
+    is_file($path) || page_fill_file($path, $mails);
+    page_measure($results, 'SQLite', $path, new MailQueue($path));
+    $kept !== null || remove($path);
+    if (!in_array('--servers', $_SERVER['argv'], true)) {
+        return;
     }
-    remove($path);
+    foreach ([PostgresServer::class, MariaServer::class] as $class) {
+        $server = new $class();
+        $queue = new MailQueue($server->dsn);
+        $pdo = $server->pdo();
+        page_fill($queue, $pdo, $mails, $server->series(...));
+        $server->tidy($pdo, 'mail_queue', 'mail_log', 'mail_count', 'people');
+        page_measure($results, $server->name(), $server->dsn, $queue);
+        $server->stop();
+    }
 }
 
-function page_fill(string $path, int $mails): void
+function page_option(string $name): ?string
+{
+    $given = preg_grep("/^--$name=./", $_SERVER['argv']);
+    return $given ? substr(end($given), strlen($name) + 3) : null;
+}
+
+function page_fill_file(string $path, int $mails): void
 {
     $queue = new MailQueue($path, journal: 'wal');
-    $queue->setConfig('mailHistoryDays', 30);
-    $queue->setConfig('mailMaxPerHour', 1000);
     $pdo = new \PDO("sqlite:$path");
     $pdo->exec('PRAGMA synchronous = OFF');
-    $now = time();
-    $numbers = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) ';
-    // Of 1,000 mails 900 wait, 80 failed, 20 are parked, one of these as uncertain.
-    $pdo->exec(sprintf($numbers, $mails) . "INSERT INTO mail_queue (reference, mail_type, status,
-        priority, attempts, next_attempt_at, last_attempt_at, last_error, parked_for, created_at,
-        message_id, recipients, subject)
-        SELECT 'r' || i, CASE i % 3 WHEN 0 THEN 'news' ELSE 'registration' END,
-            CASE WHEN i % 1000 < 900 THEN 'pending' WHEN i % 1000 < 980 THEN 'failed'
-                ELSE 'parked' END,
-            i % 3, i % 1000 >= 900, $now - 3600 + i % 7200, $now - 60,
-            CASE WHEN i % 1000 >= 900 THEN '450 4.2.0 greylisted' END,
-            CASE WHEN i % 1000 = 999 THEN 'uncertain' WHEN i % 1000 >= 980 THEN 'exhausted' END,
-            $now - 86400 + i % 86400, i || '@example.org', '[\"m' || i || '@example.net\"]',
-            'Mail ' || i FROM n");
-    $pdo->exec(sprintf($numbers, $mails * 10) . "INSERT INTO mail_log (at, job_id, reference,
-        mail_type, subject, relay, event, phase, attempt, recipients, uncertain, reply, ms, waited)
-        SELECT $now - 30 * 86400 + CAST(i * 2592000.0 / ($mails * 10) AS INTEGER), i / 3,
-            'r' || (i / 3), 'news', 'Mail ' || (i / 3),
-            'smtp://mail' || (i % 3) || '.example.org:587',
-            CASE i % 10 WHEN 0 THEN 'try_later' ELSE 'sent' END, 'dot', 1, 1, 0,
-            '250 2.0.0 Ok: queued', 40, i % 100 FROM n");
-    $hour = intdiv($now, 3600) * 3600;
-    // 90 days of 5 types, 5 events and 4 parts.
-    $pdo->exec(sprintf($numbers, 2160 * 100) . "INSERT INTO mail_count (hour, mail_type, event,
-        part, mails, recipients) SELECT $hour - 3600 * (i / 100), 'type' || (i % 5),
-        CASE i / 5 % 5 WHEN 0 THEN 'sent' WHEN 1 THEN 'try_later' WHEN 2 THEN 'parked' WHEN 3 THEN
-        'refused' ELSE 'claimed' END, i / 25 % 4, 10, 10 FROM n");
+    page_fill($queue, $pdo, $mails, static fn(int $count): string => '(WITH RECURSIVE n(i) AS '
+        . "(SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $count) SELECT i FROM n)");
     $pdo->exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-/** Milliseconds for a response, with a queue that is opened for it as in PHP-FPM. */
-function page_median(string $path, string $view, int $rounds): float
+/** @param callable(int): string $series a FROM clause of rows with i = 1 … $count */
+function page_fill(MailQueue $queue, \PDO $pdo, int $mails, callable $series): void
 {
-    parse_str("view=$view", $query);
-    $request = new Request($query, [], [], ['REQUEST_METHOD' => 'GET', 'REMOTE_ADDR' => '127.0.0.1',
-        'HTTP_HOST' => '127.0.0.1']);
-    $times = [];
-    for ($i = 0; $i < $rounds; $i++) {
-        $begun = hrtime(true);
-        $page = new Page(new MailQueue($path), access: fn(): string => 'admin');
-        $response = $page->respond($request);
-        $times[] = (hrtime(true) - $begun) / 1e6;
-        $response->status === 200 || throw new \RuntimeException($response->body);
+    $pdo->setAttribute(\PDO::ATTR_ERRMODE, \PDO::ERRMODE_EXCEPTION);
+    $pdo->getAttribute(\PDO::ATTR_DRIVER_NAME) === 'mysql'
+        && $pdo->exec("SET sql_mode = 'PIPES_AS_CONCAT'");
+    $queue->setConfig('mailHistoryDays', 30);
+    $queue->setConfig('mailMaxPerHour', 1000);
+    $now = time();
+    $hour = intdiv($now, 3600) * 3600;
+    // A year of 25 counters an hour, which the worker adds up as it does.
+    $pdo->exec("INSERT INTO mail_count (hour, mail_type, event, part, mails, recipients)
+        SELECT $hour - 3600 * (i - i % 25) / 25, 'type' || (i % 5), CASE (i - i % 5) / 5 % 5
+            WHEN 0 THEN 'sent' WHEN 1 THEN 'try_later' WHEN 2 THEN 'parked' WHEN 3 THEN 'refused'
+            ELSE 'claimed' END, 0, 10, 10 FROM {$series(8760 * 25)}");
+    $queue->runWorker('null://null');
+    // Of 1,000 mails 880 wait, 100 failed, 20 are parked. A few are under way, and of those that
+    // came last a few are uncertain.
+    $is = ['failed' => 'i % 1000 >= 880 AND i % 1000 < 980', 'parked' => 'i % 1000 >= 980',
+        'sending' => 'i % 50000 = 1', 'uncertain' => "i % 1000 = 999 AND i > $mails * 0.9"];
+    $error = "CASE i % 3 WHEN 0 THEN '450 4.2.0 greylisted' WHEN 1 THEN '550 5.1.1 user unknown' "
+        . "ELSE '451 4.3.0 try again later' END";
+    $pdo->exec("INSERT INTO mail_queue (reference, mail_type, status, priority, attempts,
+        next_attempt_at, locked_until, locked_by, last_attempt_at, last_error, parked_for,
+        created_at, message_id, envelope_from, recipients, subject)
+        SELECT 'r' || i, CASE i % 3 WHEN 0 THEN 'news' ELSE 'registration' END,
+            CASE WHEN $is[sending] THEN 'sending' WHEN $is[failed] THEN 'failed'
+                WHEN $is[parked] THEN 'parked' ELSE 'pending' END,
+            i % 3, CASE WHEN i % 1000 >= 880 THEN 1 ELSE 0 END, $now - 3600 + i % 7200,
+            CASE WHEN $is[sending] THEN $now + 86400 END,
+            CASE WHEN $is[sending] THEN '0123456789abcdef0123456789abcdef' END, $now - 60,
+            CASE WHEN i % 1000 >= 880 THEN $error END,
+            CASE WHEN $is[uncertain] THEN 'uncertain' WHEN $is[parked] THEN 'exhausted' END,
+            $now - 86400 + CAST(i * 86000.0 / $mails AS INTEGER), '<' || i || '@example.org>',
+            'shop@example.org', '[\"member' || i || '@example.net\"]',
+            'News of the week, number ' || i FROM {$series($mails)}");
+    // Ten rows for each mail, over 30 days; one of a hundred is of the last hour.
+    $pdo->exec("INSERT INTO mail_log (at, job_id, reference, mail_type, subject, relay, event,
+        phase, attempt, recipients, uncertain, reply, ms, waited)
+        SELECT CASE WHEN i > $mails * 9.9
+                THEN $now - 3600 + CAST((i - $mails * 9.9) * 3600.0 / ($mails * 0.1) AS INTEGER)
+                ELSE $now - 2592000 + CAST(i * 2588000.0 / ($mails * 9.9) AS INTEGER) END,
+            CAST(i / 3 AS INTEGER), 'r' || i, CASE i % 3 WHEN 0 THEN 'news' ELSE 'registration' END,
+            'News of the week, number ' || i, 'smtp://mail' || (i % 3) || '.example.org:587',
+            CASE i % 10 WHEN 0 THEN 'try_later' ELSE 'sent' END, 'dot', 1, 1, 0,
+            '250 2.0.0 Ok: queued as ABCDEF' || i, 40, i % 100 FROM {$series($mails * 10)}");
+    $pdo->exec('CREATE TABLE people (id INTEGER PRIMARY KEY, address VARCHAR(80))');
+    $pdo->exec("INSERT INTO people SELECT i, 'member' || i || '@example.net' FROM "
+        . $series($mails));
+    page_fill_one($queue, $pdo, $series);
+}
+
+/** The mail that is looked at: with a message, and a thousand attempts. */
+function page_fill_one(MailQueue $queue, \PDO $pdo, callable $series): void
+{
+    $id = $queue->enqueue(['from' => 'shop@example.org', 'to' => 'last@example.net',
+        'subject' => 'The last one', 'html' => '<p>Hello</p>' . str_repeat('<p>News</p>', 2000)]);
+    $pdo->exec("INSERT INTO mail_log (at, job_id, mail_type, relay, event, phase, attempt,
+        recipients, uncertain, reply) SELECT " . time() . " - 86400, $id, 'mail',
+        'smtp://mail1.example.org:587', 'try_later', 'dot', i, 1, 0,
+        '450 4.2.0 greylisted' FROM {$series(1000)}");
+}
+
+/** @return array<string, string> what is measured → the URL's parameters; the poll comes first */
+function page_views(int $mails): array
+{
+    $middle = intdiv($mails, 2);
+    $views = ['the poll' => 'overview&part=now', 'charts' => 'overview&part=charts'];
+    foreach (
+        ['overview', 'mails', "mails&after=$middle", 'mails&after=' . ($mails - 20),
+            'mails&status=pending', 'mails&status=sending', 'mails&status=failed',
+            'mails&status=parked', "mails&status=failed&after=$middle", 'mails&type=news',
+            'mails&type=nosuch', 'mails&status=failed&type=nosuch', "mails&reference=r$middle",
+            'mails&reference=nosuch', "mails&recipient=member$middle@", 'mails&recipient=example',
+            'mails&recipient=nobody', 'mails&status=pending&recipient=nobody',
+            'mails&status=failed&recipient=nobody', 'mails&status=parked&recipient=nobody',
+            "mails&subject=number+$middle", 'mails&subject=nothing', 'mails&error=greylisted',
+            'mails&error=nothing', 'mails&status=failed&error=nothing',
+            'mails&recipient=nobody&subject=nothing&error=nothing&type=nosuch', 'mails&older=1h',
+            'mails&older=30d', "mail&id=$middle", 'mail&id=' . $mails + 1,
+            'mail&id=' . $mails * 2, 'preview&id=' . $mails + 1, 'source&id=' . $mails + 1,
+            'uncertain', 'relays', 'settings', 'status.json', 'metrics'] as $view
+    ) {
+        $views[$view] = $view;
     }
-    return median($times);
+    return $views;
+}
+
+function page_measure(Results $results, string $name, string $database, MailQueue $queue): void
+{
+    $mails = (int) $queue->jobs(subject: 'The last one')[0]->id - 1;
+    $fpm = new Fpm(['zend_extension' => 'opcache'], children: 1);
+    $web = var_export(dirname(__DIR__) . '/web/autoload.php', true);
+    $page = $fpm->page('page', '$cpu = static fn() => array_sum(array_map(fn(string $of) => '
+        . 'getrusage()["ru_{$of}time.tv_sec"] * 1000 + getrusage()["ru_{$of}time.tv_usec"] / 1000, '
+        . "['u', 's'])); \$begun = \$cpu(); require $web; (new MailQueue\\Web\\Page(new MailQueue("
+        . var_export($database, true) . ", orphanCheck: 'people.id'), access: fn() => 'admin', "
+        . "bodies: true, orphanCheck: 'people.id'))->handle(); "
+        . 'printf("\0%.3F %.3F", (microtime(true) - $_SERVER["REQUEST_TIME_FLOAT"]) * 1000, '
+        . '$cpu() - $begun);');
+    foreach (page_views($mails) as $what => $query) {
+        $most = $what === 'the poll' ? PAGE_POLL : PAGE_VIEW;
+        [$ms, $cpu] = page_medians($fpm, $page, "view=$query");
+        $row = "$name: $what, " . number_format($mails) . ' mails';
+        $detail = ['of it CPU of PHP, ms' => $cpu];
+        $results->ratio($row, $ms, atMost: $most, detail: $detail, unit: ' ms');
+    }
+    $fpm->process->stop();
+}
+
+/**
+ * Milliseconds from the request's begin to the end of its response, by PHP-FPM's clock, and how
+ * much of it PHP-FPM worked: on a busy machine it waits for a processor too.
+ *
+ * @return array{float, float}
+ */
+function page_medians(Fpm $fpm, string $page, string $query): array
+{
+    $request = ['QUERY_STRING' => $query, 'REMOTE_ADDR' => '127.0.0.1', 'HTTP_HOST' => '127.0.0.1'];
+    $times = $cpu = [];
+    for ($i = -2; $i < 21; $i++) { // the first ones compile what this view needs
+        $parts = explode("\0", $fpm->get($page, $request));
+        $isWhole = count($parts) === 2 && !str_contains($parts[0], 'role="alert"');
+        $isWhole || throw new \RuntimeException("$query: $parts[0] {$fpm->log()}");
+        if ($i >= 0) {
+            [$times[], $cpu[]] = array_map(floatval(...), explode(' ', $parts[1]));
+        }
+    }
+    return [median($times), median($cpu)];
 }

@@ -70,7 +70,7 @@ CREATE TABLE mail_spent (
 );
 
 CREATE TABLE mail_count (
-    hour INTEGER NOT NULL,                     -- when it began
+    hour INTEGER NOT NULL,                     -- when it began; after 90 days, when the day began
     mail_type TEXT NOT NULL,
     event TEXT NOT NULL,                       -- as in the log: claimed, sent, try_later, refused, parked, …
     part INTEGER NOT NULL,                     -- one of several on a server, which are to be added up; 0 in a file

@@ -277,9 +277,11 @@ namespace {
          * @param int|null $createdBefore only mail that was enqueued before this time
          * @param bool $expected fill Job::$expectedAt: with an hourly limit, up to 10,000 mails are counted for
          *        each mail of the list
+         * @param int|null $until an id: no later ones, so that a filter that no index serves need not read all
+         *        mails at once
          * @return list<MailQueue\Job>
          */
-        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $expected = false): array {}
+        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $expected = false, ?int $until = null): array {}
 
         /**
          * Rows that no worker touches, because their status is not known to this version, or is "sending"

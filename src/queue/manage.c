@@ -13,7 +13,7 @@
 
 /* ---- lists ---- */
 
-#define FILTER_MAX 8
+#define FILTER_MAX 9
 
 /* A list's statement with the filter's conditions in it. */
 struct list_query {
@@ -49,6 +49,7 @@ static char *write_list(const struct mq_queue *queue, const char *text,
     add_condition(list, " AND " HOLDS("last_error", "%d"), mq_text(filter->error));
     add_condition(list, " AND " HOLDS("subject", "%d"), mq_text(filter->subject));
     add_condition(list, " AND created_at < ?%d", mq_int_or_null(filter->created_before_s));
+    add_condition(list, " AND id <= ?%d", mq_int_or_null(filter->until));
     mq_buffer_cstr(&list->sql, rest);
     return list->sql.failed ? NULL : mq_sql_expand(queue->dialect, &queue->names, list->sql.data);
 }

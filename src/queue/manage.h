@@ -53,6 +53,7 @@ struct mq_job_filter {
     struct mq_str error;
     struct mq_str subject;
     int64_t created_before_s;
+    int64_t until; /* an id: no later ones; 0: all */
     bool expected; /* sets expected_at of the jobs, which is not a condition */
 };
 /* Lists jobs by ascending id, without their bodies and without rows of an unknown status. */

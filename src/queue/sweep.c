@@ -1,5 +1,5 @@
 /* Deletes what nobody needs any more: waiting jobs that have expired or are orphans, and old rows
- * of the history.
+ * of the history. Adds up old counters.
  *
  * An index finds expired rows, in a time that does not depend on what waits. No index finds
  * orphans, so with an orphan check the sweep walks the table by id: about 1 ms for 1,000 rows. */
@@ -12,9 +12,12 @@
 #include "queue/sql/columns.h"
 #include "queue/sql/transaction.h"
 
-#define DAY_S 86400
+#define HOUR_S 3600
+#define DAY_S  86400
 /* When the parts of an hour's counters are added up: few transactions still count in it then. */
 #define PARTS_AFTER_S 7200
+/* Then the counters of a day's hours are added up, so that sums over all time stay quick. */
+#define HOURS_FOR_S (90 * DAY_S)
 
 /* Reads rows that may be deleted: the next rows by id if orphans are checked, or expired rows. */
 static enum mq_status read_rows(struct mq_tx *tx, struct mq_sweep *sweep, struct mq_job_list *rows,
@@ -75,8 +78,28 @@ static enum mq_status sweep_piece(struct mq_tx *tx, struct mq_sweep *sweep, stru
 struct found {
     bool jobs;
     int64_t before_s; /* rows of the history from before then; 0: there are none */
-    int64_t hour_s;   /* an hour whose counters have parts; 0: there is none */
+    int64_t counts_s; /* from then on counters are to be added up; 0: there are none */
+    int64_t span_s;   /* for as long: an hour, or a day */
 };
+
+/* Looks for an hour whose counters have parts, or else for an old day whose hours have their own.
+ */
+static enum mq_status look_for_counts(struct mq_queue *queue, int64_t now_s, struct found *found,
+                                      struct mq_error *err)
+{
+    struct mq_args past = MQ_ARGS(mq_int(now_s - PARTS_AFTER_S));
+    struct mq_args old = MQ_ARGS(mq_int((now_s - HOURS_FOR_S) / DAY_S * DAY_S), mq_int(DAY_S));
+    found->span_s = HOUR_S;
+    if (queue->dialect->shared) {
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_COUNT_PARTS, past, &found->counts_s, err));
+    }
+    if (!found->counts_s) {
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_COUNT_HOURS, old, &found->counts_s, err));
+        found->counts_s -= found->counts_s % DAY_S;
+        found->span_s = DAY_S;
+    }
+    return MQ_OK;
+}
 
 /* Looks without the write lock: mostly there is nothing to delete. */
 static enum mq_status look(struct mq_queue *queue, struct found *found, struct mq_error *err)
@@ -88,10 +111,7 @@ static enum mq_status look(struct mq_queue *queue, struct found *found, struct m
         MQ_TRY(mq_sql_int(queue, MQ_SQL_EXPIRED, MQ_ARGS(mq_int(now_s), mq_int(1)), &id, err));
         found->jobs = id != 0;
     }
-    if (queue->dialect->shared) {
-        struct mq_args past = MQ_ARGS(mq_int(now_s - PARTS_AFTER_S));
-        MQ_TRY(mq_sql_int(queue, MQ_SQL_COUNT_PARTS, past, &found->hour_s, err));
-    }
+    MQ_TRY(look_for_counts(queue, now_s, found, err));
     MQ_TRY(mq_history_days(queue, &days, err));
     if (days < 0) {
         return MQ_OK;
@@ -111,10 +131,12 @@ static enum mq_status purge(struct mq_queue *queue, int64_t before_s, bool *done
     return MQ_OK;
 }
 
-static enum mq_status merge_parts(struct mq_queue *queue, int64_t hour_s, struct mq_error *err)
+static enum mq_status merge_counts(struct mq_queue *queue, const struct found *found,
+                                   struct mq_error *err)
 {
-    struct mq_args marked = MQ_ARGS(mq_int(-hour_s));
-    MQ_TRY(mq_sql_exec(queue, MQ_SQL_COUNT_MARK, MQ_ARGS(mq_int(hour_s)), err));
+    int64_t from_s = found->counts_s, to_s = from_s + found->span_s;
+    struct mq_args marked = MQ_ARGS(mq_int(-from_s), mq_int(-to_s));
+    MQ_TRY(mq_sql_exec(queue, MQ_SQL_COUNT_MARK, MQ_ARGS(mq_int(from_s), mq_int(to_s)), err));
     MQ_TRY(mq_sql_exec(queue, MQ_SQL_COUNT_MERGE, marked, err));
     return mq_sql_exec(queue, MQ_SQL_COUNT_MERGED, marked, err);
 }
@@ -127,9 +149,9 @@ static enum mq_status delete_piece(struct mq_tx *tx, const struct found *found,
     if (found->jobs) {
         MQ_TRY(sweep_piece(tx, piece, err));
     }
-    if (found->hour_s) {
-        MQ_TRY(merge_parts(tx->queue, found->hour_s, err));
-        piece->done = false; /* there may be another hour */
+    if (found->counts_s) {
+        MQ_TRY(merge_counts(tx->queue, found, err));
+        piece->done = false; /* there may be more */
     }
     return piece->done && found->before_s ? purge(tx->queue, found->before_s, &piece->done, err)
                                           : MQ_OK;
@@ -142,7 +164,7 @@ enum mq_status mq_queue_sweep(struct mq_queue *queue, struct mq_sweep *sweep,
     struct mq_sweep piece = {.done = true};
     struct found found = {0};
     enum mq_status status = look(queue, &found, err);
-    while ((found.jobs || found.before_s || found.hour_s) && mq_tx_next(&tx, &status, err)) {
+    while ((found.jobs || found.before_s || found.counts_s) && mq_tx_next(&tx, &status, err)) {
         piece.cursor = sweep->cursor;
         status = delete_piece(&tx, &found, &piece, err);
         piece.begun_ms = tx.locked_ms;

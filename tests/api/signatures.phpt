@@ -68,7 +68,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null): bool
   public static checkTransport(string $transport, int $lease = 900): string
   public stats(?int $exactUpTo = null): MailQueue\Stats
-  public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $expected = false): array
+  public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $expected = false, ?int $until = null): array
   public strays(): array
   public job(int $id): ?MailQueue\Job
   public expectedAt(int $id): ?int

@@ -42,9 +42,12 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $show(status: Status::Parked, type: 'news');
     $show(status: Status::Pending, type: 'news', limit: 1);
     $show(after: 1, limit: 2, recipient: '@example');
+    $show(after: 1, until: 3, recipient: '@example');
+    $show(until: 3, createdBefore: 4000000000, type: 'news', recipient: 'a', subject: 'e', error: 'full', reference: "r'3", status: Status::Parked);
     $show(createdBefore: 4000000000, type: 'later');
     $show(createdBefore: 1);
     echo thrown(fn() => $queue->jobs(createdBefore: 0)), "\n";
+    echo thrown(fn() => $queue->jobs(until: 0)), "\n";
 });
 ?>
 --EXPECT--
@@ -63,6 +66,9 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
 {"status":"parked","type":"news"}: r'3
 {"status":"pending","type":"news","limit":1}: r2
 {"after":1,"limit":2,"recipient":"@example"}: r2 r'3
+{"after":1,"until":3,"recipient":"@example"}: r2 r'3
+{"until":3,"createdBefore":4000000000,"type":"news","recipient":"a","subject":"e","error":"full","reference":"r'3","status":"parked"}: r'3
 {"createdBefore":4000000000,"type":"later"}: r4
 {"createdBefore":1}: 
 ValueError: MailQueue::jobs(): Argument #9 ($createdBefore) must be a time after 1970
+ValueError: MailQueue::jobs(): Argument #11 ($until) must be an id, or null for all

@@ -37,7 +37,7 @@ const MEANINGS = [
     'mail_body' => ['id' => "the job's", 'content' => 'the message; a job without one is composed when it is sent'],
     'mail_spent' => ['at' => 'when', 'n' => 'recipients handed over then, for mailRateMode strict'],
     'mail_count' => [
-        'hour' => 'when it began',
+        'hour' => 'when it began; after 90 days, when the day began',
         'mail_type' => '',
         'event' => 'as in the log: claimed, sent, try_later, refused, parked, …',
         'part' => 'one of several on a server, which are to be added up; 0 in a file',

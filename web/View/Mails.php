@@ -8,12 +8,12 @@ use MailQueue\Job;
 use MailQueue\Status;
 use MailQueue\Web\Figures;
 use MailQueue\Web\Html;
+use MailQueue\Web\Search;
 use MailQueue\Web\Selection;
 
 /** The list of mails. */
 final class Mails extends View
 {
-    private const AT_ONCE = 50;
     private const LABELS = ['type' => 'Type', 'reference' => 'Reference',
         'recipient' => 'Recipient', 'error' => 'Error', 'subject' => 'Subject',
         'older' => 'Older than'];
@@ -28,24 +28,36 @@ final class Mails extends View
         $request = $this->context->request;
         $selection = new Selection($request->text(...));
         $after = $request->text('after') ?? '0';
-        $jobs = $this->context->queue->jobs(
-            ...$selection->filter->arguments,
-            limit: self::AT_ONCE + 1,
-            after: preg_match('/\A\d{1,18}\z/', $after) ? (int) $after : 0,
-            expected: true
+        $search = new Search(
+            $this->context->queue,
+            $selection,
+            preg_match('/\A\d{1,18}\z/', $after) ? (int) $after : 0
         );
-        $shown = array_slice($jobs, 0, self::AT_ONCE);
-        $last = end($shown);
-        $more = $last === false || count($jobs) <= self::AT_ONCE ? null
-            : $this->context->links->to('mails', $selection->fields + ['after' => $last->id]);
+        $isNone = $search->jobs === [];
         return Html::all(
             $this->tabs($selection),
-            $this->filter($selection, $shown),
-            $shown === [] ? Html::e('p', ['class' => 'note'], $this->t('No mail.'))
-                : $this->list($shown, $selection),
-            $more === null ? null
-                : Html::e('a', ['rel' => 'next', 'href' => $more], $this->t('Next page'))
+            $this->filter($selection, $search->jobs),
+            $isNone && !$search->isPart ? $this->note($this->t('No mail.')) : null,
+            $isNone ? null : $this->list($search->jobs, $selection),
+            $search->next === null ? null : $this->more($search, $selection, $search->next)
         );
+    }
+
+    private function more(Search $search, Selection $selection, int $after): Html
+    {
+        $to = $this->context->links->to('mails', $selection->fields + ['after' => $after]);
+        return Html::all(
+            $search->isPart ? $this->note($this->t('Looked at the mails up to %s; the rest would '
+                . 'take too long at once. With a status or a reference it looks at fewer.', $after))
+                : null,
+            Html::e('a', ['rel' => 'next', 'href' => $to], $this->t($search->isPart
+                ? 'Go on looking' : 'Next page'))
+        );
+    }
+
+    private function note(string $text): Html
+    {
+        return Html::e('p', ['class' => 'note'], $text);
     }
 
     private function tabs(Selection $selection): Html

@@ -168,6 +168,10 @@ return [
     'Clear' => 'Zurücksetzen',
     'No mail.' => 'Keine Mails.',
     'Next page' => 'Nächste Seite',
+    'Looked at the mails up to %s; the rest would take too long at once. With a status or a '
+        . 'reference it looks at fewer.' => 'Die Mails bis %s sind durchsucht; der Rest würde auf '
+        . 'einmal zu lange dauern. Mit einem Status oder Bezug sind es weniger.',
+    'Go on looking' => 'Weitersuchen',
     'Of these mails' => 'Von diesen Mails',
     'those that are marked' => 'die ausgewählten',
     'all that the filter finds' => 'alle, die der Filter findet',

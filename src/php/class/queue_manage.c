@@ -94,12 +94,12 @@ static struct mq_str text_of(const zend_string *text)
 static bool read_filter(zend_execute_data *execute_data, struct mq_job_filter *out)
 {
     zval *status = NULL;
-    zend_long limit = 50, after = 0, before = 0;
-    bool any_time = true, expected = false;
+    zend_long limit = 50, after = 0, before = 0, until = 0;
+    bool any_time = true, expected = false, to_end = true;
     zend_string *type = NULL, *reference = NULL, *recipient = NULL, *error = NULL, *subject = NULL;
-    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!llS!S!S!S!S!l!b", &status, mq_ce_status, &limit,
-                              &after, &type, &reference, &recipient, &error, &subject, &before,
-                              &any_time, &expected) == FAILURE) {
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!llS!S!S!S!S!l!bl!", &status, mq_ce_status,
+                              &limit, &after, &type, &reference, &recipient, &error, &subject,
+                              &before, &any_time, &expected, &until, &to_end) == FAILURE) {
         return false;
     }
     *out = (struct mq_job_filter){.state = state_of(status),
@@ -111,11 +111,14 @@ static bool read_filter(zend_execute_data *execute_data, struct mq_job_filter *o
                                   .error = text_of(error),
                                   .subject = text_of(subject),
                                   .created_before_s = before,
+                                  .until = until,
                                   .expected = expected};
     if (after < 0) {
         zend_argument_value_error(3, "must be an id, or 0 to begin");
     } else if (!any_time && before < 1) {
         zend_argument_value_error(9, "must be a time after 1970");
+    } else if (!to_end && until < 1) {
+        zend_argument_value_error(11, "must be an id, or null for all");
     } else {
         return mq_php_check_range(2, limit, 1, JOBS_LIMIT_MAX, "");
     }

@@ -39,6 +39,8 @@ struct mq_db;
     "id {I}, at {n} NOT NULL, job_id {n} NOT NULL, reference {v}, mail_type {v} NOT NULL, " \
     "subject {z}, relay {z}, event {h} NOT NULL, phase {h}, attempt INTEGER NOT NULL, "     \
     "recipients INTEGER NOT NULL, uncertain INTEGER NOT NULL, reply {z}, ms {n}, waited {n}"
+/* Finds the counters from ?1 on, before ?2, that are not in the row of ?1 that sums them up. */
+#define MQ_COUNTS_IN_PARTS "WHERE hour >= ?1 AND hour < ?2 AND (hour > ?1 OR part > 0)"
 #define MQ_COUNT_UPSERT                                                              \
     " ON CONFLICT (hour, mail_type, event, part) DO UPDATE SET mails = {C}.mails + " \
     "excluded.mails, recipients = {C}.recipients + excluded.recipients"

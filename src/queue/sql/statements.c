@@ -6,8 +6,9 @@
 #include "db/db.h"
 #include "queue/handle.h"
 
-#define JOBS_OF(condition) \
-    "SELECT " MQ_COLS " FROM {t} WHERE " condition " AND id > ?1 ORDER BY id LIMIT ?2"
+#define JOBS_BY(condition, order) \
+    "SELECT " MQ_COLS " FROM {t} WHERE " condition " AND id > ?1 ORDER BY " order " LIMIT ?2"
+#define JOBS_OF(condition) JOBS_BY(condition, "id")
 
 /* `locked_until > 0` holds for every claimed row; it lets a query search the index of leases. */
 static const char *const common[MQ_SQL_COUNT] = {
@@ -106,14 +107,19 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_COUNT_ADD] = "INSERT INTO {C}(hour, mail_type, event, part, mails, recipients) "
                          "VALUES (?1, ?2, ?3, ?4, ?5, ?6){U}",
     [MQ_SQL_COUNT_PARTS] = "SELECT min(hour) FROM {C} WHERE part > 0 AND hour < ?1",
+    /* Days are added up in their order, so the last one shows whether there are any. */
+    [MQ_SQL_COUNT_HOURS] = "SELECT min(hour) FROM {C} WHERE hour < ?1 AND hour % ?2 <> 0 AND "
+                           "(SELECT max(hour) FROM {C} WHERE hour < ?1) % ?2 <> 0",
     /* What is added up and deleted are the rows that this UPDATE found: a transaction that began
      * long ago can still commit another one for the hour. No row with a negative hour is ever
      * committed. */
-    [MQ_SQL_COUNT_MARK] = "UPDATE {C} SET hour = -hour WHERE hour = ?1 AND part > 0",
+    [MQ_SQL_COUNT_MARK] = "UPDATE {C} SET hour = -hour " MQ_COUNTS_IN_PARTS,
+    /* PostgreSQL takes the type of ?1 from what stands beside it. */
     [MQ_SQL_COUNT_MERGE] = "INSERT INTO {C}(hour, mail_type, event, part, mails, recipients) "
-                           "SELECT -hour, mail_type, event, 0, SUM(mails), SUM(recipients) FROM "
-                           "{C} WHERE hour = ?1 GROUP BY hour, mail_type, event{U}",
-    [MQ_SQL_COUNT_MERGED] = "DELETE FROM {C} WHERE hour = ?1",
+                           "SELECT min(hour) * 0 - ?1, mail_type, event, 0, SUM(mails), "
+                           "SUM(recipients) FROM {C} WHERE hour <= ?1 AND hour > ?2 "
+                           "GROUP BY mail_type, event{U}",
+    [MQ_SQL_COUNT_MERGED] = "DELETE FROM {C} WHERE hour <= ?1 AND hour > ?2",
     [MQ_SQL_LOG_ADD] = "INSERT INTO {H}(at, job_id, reference, mail_type, subject, relay, "
                        "event, phase, attempt, recipients, uncertain, reply, ms, waited) "
                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
@@ -143,7 +149,8 @@ static const char *const common[MQ_SQL_COUNT] = {
     /* Leaves out rows with an unknown status: MQ_SQL_STRAYS lists them. */
     [MQ_SQL_JOBS] = JOBS_OF("{+}(status IN ('pending','sending','failed','parked','held'))"),
     [MQ_SQL_JOBS_PENDING] = JOBS_OF("status = 'pending'"),
-    [MQ_SQL_JOBS_SENDING] = JOBS_OF("status = 'sending' AND locked_until > 0"),
+    /* The + makes SQLite sort the few that are under way, rather than read all by id. */
+    [MQ_SQL_JOBS_SENDING] = JOBS_BY("status = 'sending' AND locked_until > 0", "{+}id"),
     [MQ_SQL_JOBS_FAILED] = JOBS_OF("status = 'failed' AND status IN ('failed','held')"),
     [MQ_SQL_JOBS_PARKED] = JOBS_OF("status = 'parked'"),
     [MQ_SQL_JOBS_HELD] = JOBS_OF("status = 'held' AND status IN ('failed','held')"),

@@ -55,8 +55,9 @@ enum mq_sql {
     MQ_SQL_SPENT_MARK,
     MQ_SQL_COUNT_ADD,   /* many rows on a server: history.c */
     MQ_SQL_COUNT_PARTS, /* an hour before ?1 whose counters have parts */
-    MQ_SQL_COUNT_MARK,  /* these three add up the parts of an hour, in one transaction */
-    MQ_SQL_COUNT_MERGE, /* ?1, here and below: the hour, negative */
+    MQ_SQL_COUNT_HOURS, /* an hour before ?1 that is not the first of its ?2 seconds */
+    MQ_SQL_COUNT_MARK,  /* these three add up counters from ?1 on, before ?2, in one transaction */
+    MQ_SQL_COUNT_MERGE, /* ?1 and ?2, here and below: the same, negative */
     MQ_SQL_COUNT_MERGED,
     MQ_SQL_LOG_ADD, /* likewise */
     MQ_SQL_LOG_OLD,
@@ -92,8 +93,7 @@ enum mq_sql {
     MQ_SQL_SLOT_TAKE, /* 1: taken; 0: another session or this one has it already */
     MQ_SQL_SLOT_FREE,
     MQ_SQL_SLOTS_HELD, /* how many of the slots below ?2 are taken */
-    /* Many rows at a time. A list of rows is one parameter: a JSON array of pairs, an id and a
-     * number that belongs to it. */
+    /* Many rows: a list is one parameter, a JSON array of pairs of an id and a number. */
     MQ_SQL_CLAIM_TAKE_MANY,    /* as MQ_SQL_CLAIM_TAKE, but ?4 is a list: ids and tokens paid */
     MQ_SQL_SETTLE_DELETE_MANY, /* ?1: list of ids and attempts, ?2: token; returns the pairs that it
                                   deleted, or only locked for MQ_SQL_DELETE_JOBS */

@@ -322,6 +322,9 @@ static const struct {
     {MQ_SQL_LOG_PURGE, "INTEGER PRIMARY KEY (rowid=?)"},
     {MQ_SQL_LOG_PURGE, "INDEX mail_log_at (at<?)"},
     {MQ_SQL_HOLD, "INTEGER PRIMARY KEY (rowid=?)"},
+    {MQ_SQL_COUNT_HOURS, "PRIMARY KEY (hour<?)"},
+    {MQ_SQL_COUNT_MARK, "PRIMARY KEY (hour>? AND hour<?)"},
+    {MQ_SQL_COUNT_MERGED, "PRIMARY KEY (hour>? AND hour<?)"},
     {MQ_SQL_JOBS, "INTEGER PRIMARY KEY (rowid>?)"},
 };
 
@@ -347,6 +350,9 @@ static void check_plans(struct fixture *fx, bool analyzed)
             fail_msg("%s\n%swanted: %s", mq_sql_text(fx->queue, hot[i].slot), plan, hot[i].by);
         }
     }
+    char plan[2048];
+    explain(fx, MQ_SQL_JOBS_SENDING, plan, sizeof(plan)); /* few: they are sorted */
+    assert_non_null(strstr(plan, "INDEX mail_queue_lease (locked_until>?)"));
 }
 
 static void fill(struct fixture *fx, int rows, const char *status)
