@@ -27,6 +27,8 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     bool capture_mail;
     char *capture_failure;      /* "fail" or "send", in upper or lower case */
     bool told_no_finisher;      /* runAfterResponse() has logged that it does nothing here */
+    uint64_t stale_hash;        /* of the queue that stale_next_s is about */
+    time_t stale_next_s;        /* until then mq_php_stale_look() does nothing */
     zval capture_queue;         /* for captured mail; undefined: not open */
     struct mq_pdo *pdo_drivers; /* linked list of all in this request */
     bool pdo_undone;            /* the database had undone the application's whole transaction */
