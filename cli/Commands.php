@@ -324,8 +324,11 @@ final class Commands
             'examples' => [
                 'mailqueue doctor',
                 'mailqueue doctor --transport smtp://mail.example.org:587',
+                'mailqueue doctor --relay',
             ],
             'options' => [
+                'relay' => 'instead, connect to the relay as the worker does, up to the login, and '
+                    . 'say how each step went; no mail is sent',
                 'transport=DSN' => 'where mail goes, as for work',
                 'dkim=DOMAIN:SELECTOR:FILE' => 'the keys, as for work',
             ],
