@@ -3,7 +3,6 @@
 #include "php/stale.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -23,6 +22,7 @@
 
 #define LOOK_S 300
 #define SAID_S 3600
+#define FILES  1024
 
 /* The name of a server's database is not known without asking. Behind the application's PDO, its
  * script stands for it. */
@@ -38,14 +38,17 @@ static uint64_t hash_of(const struct mq_php_queue *self)
 /* The directory of this user's files, and the file of a queue in it. */
 struct place {
     char directory[MAXPATHLEN];
-    char file[MAXPATHLEN + 32];
+    char file[MAXPATHLEN + 16];
 };
 
+/* At most FILES files, however many databases come and go. Two queues that share one share its
+ * looks, too. */
 static void find_place(uint64_t hash, struct place *out)
 {
     snprintf(out->directory, sizeof out->directory, "%s/mailqueue-%ld",
              php_get_temporary_directory(), (long)geteuid());
-    snprintf(out->file, sizeof out->file, "%s/stale-%016" PRIx64, out->directory, hash);
+    snprintf(out->file, sizeof out->file, "%s/stale-%03x", out->directory,
+             (unsigned)(hash % FILES));
 }
 
 /* A time that is far ahead is from before the clock was set back. */
