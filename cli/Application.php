@@ -16,6 +16,7 @@ use MailQueue\Cli\Command\Log;
 use MailQueue\Cli\Command\Mailq;
 use MailQueue\Cli\Command\Migrate;
 use MailQueue\Cli\Command\MigrateStore;
+use MailQueue\Cli\Command\Send;
 use MailQueue\Cli\Command\Sendmail;
 use MailQueue\Cli\Command\Stats;
 use MailQueue\Cli\Command\Status;
@@ -39,6 +40,7 @@ final class Application
         'delete' => [JobChanges::class, 'delete'],
         'forget' => [Forget::class, 'run'],
         'config' => [Config::class, 'run'],
+        'send' => [Send::class, 'run'],
         'sendmail' => [Sendmail::class, 'run'],
         'mailq' => [Mailq::class, 'run'],
         'migrate' => [Migrate::class, 'run'],

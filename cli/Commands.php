@@ -255,6 +255,24 @@ final class Commands
             ],
             'options' => ['unset' => 'remove KEY, so that its default applies'],
         ],
+        'send' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'Send one mail now, not through the queue, and print what was said with the '
+                . 'relay. It counts for the hourly limit, and test mode redirects it. Exit 1 if it '
+                . 'was not sent, 69 if the relay cannot be used.',
+            'examples' => [
+                'mailqueue send --test me@example.org',
+                'mailqueue send --test me@example.org --from shop@example.org',
+            ],
+            'options' => [
+                'test=ADDRESS' => 'where the mail goes',
+                'from=ADDRESS' => "its sender (default: the transport's user if that is an "
+                    . 'address, or else USER@HOST)',
+                'transport=DSN' => self::TRANSPORT,
+                'dkim=DOMAIN:SELECTOR:FILE' => self::DKIM,
+            ],
+        ],
         'sendmail' => [
             'args' => '[RECIPIENT…]',
             'words' => PHP_INT_MAX,

@@ -45,7 +45,7 @@ final class Dialogue
         strlen($secret) < self::SECRET_MIN || $this->secrets[] = $secret;
     }
 
-    private function without(string $text): string
+    public function without(string $text): string
     {
         return str_replace($this->secrets, '***', $text);
     }

@@ -1,5 +1,5 @@
 # Completion of mailqueue for fish. tools/share writes this file.
-set -l commands work status health stats metrics list show log retry hold delete forget config sendmail mailq migrate adopt migrate-store doctor
+set -l commands work status health stats metrics list show log retry hold delete forget config send sendmail mailq migrate adopt migrate-store doctor
 complete -c mailqueue -f
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a work -d 'Send what is due'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show how many mails have each status'
@@ -15,6 +15,7 @@ complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a delete -
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a forget -d 'Erase what the queue knows of an address'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a config -d 'Show the settings in the database'
 complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailLastRun mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one mail now'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a sendmail -d 'Queue the message on standard input'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a mailq -d 'List the queue in the form of mailq'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a migrate -d 'Create the database where it is missing'
@@ -97,6 +98,10 @@ complete -c mailqueue -n '__fish_seen_subcommand_from forget' -l dry-run -d 'say
 complete -c mailqueue -n '__fish_seen_subcommand_from forget' -l yes -d 'erase without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from forget' -l timeout -d 'how long to wait for a mail that is being sent' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from config' -l unset -d 'remove KEY'
+complete -c mailqueue -n '__fish_seen_subcommand_from send' -l test -d 'where the mail goes' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from send' -l from -d 'its sender' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from send' -l transport -d 'where mail goes' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from send' -l dkim -d 'sign with this private key' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from sendmail' -l timeout -d 'for -bs' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l dry-run -d 'say what would be done'
 complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l drop-them -d 'drop views and foreign keys that do not work with the queue\'s table'
