@@ -343,10 +343,16 @@ final class Commands
                 'mailqueue doctor',
                 'mailqueue doctor --transport smtp://mail.example.org:587',
                 'mailqueue doctor --relay',
+                'mailqueue doctor --dns --from shop@example.org',
             ],
             'options' => [
                 'relay' => 'instead, connect to the relay as the worker does, up to the login, and '
                     . 'say how each step went; no mail is sent',
+                'dns' => "instead (or with --relay), look at SPF, DKIM and DMARC of the sender's "
+                    . 'domain',
+                'from=ADDRESS' => "for --dns: the sender (default: the transport's user if that is "
+                    . 'an address, or else USER@HOST)',
+                'selector=NAME' => 'for --dns: the selector of the DKIM key of a relay that signs',
                 'transport=DSN' => 'where mail goes, as for work',
                 'dkim=DOMAIN:SELECTOR:FILE' => 'the keys, as for work',
             ],
