@@ -158,6 +158,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo/sqlstate.c
     src/php/pdo/statement.c
     src/php/pdo/worker_run.c
+    src/php/stale.c
     src/php/worker/closure_transport.c
     src/php/worker/hooks.c
     src/policy/backoff.c

@@ -17,6 +17,7 @@ use MailQueue\Cli\Command\Mailq;
 use MailQueue\Cli\Command\Migrate;
 use MailQueue\Cli\Command\MigrateStore;
 use MailQueue\Cli\Command\Page;
+use MailQueue\Cli\Command\Send;
 use MailQueue\Cli\Command\Sendmail;
 use MailQueue\Cli\Command\Stats;
 use MailQueue\Cli\Command\Status;
@@ -41,6 +42,7 @@ final class Application
         'forget' => [Forget::class, 'run'],
         'config' => [Config::class, 'run'],
         'page' => [Page::class, 'run'],
+        'send' => [Send::class, 'run'],
         'sendmail' => [Sendmail::class, 'run'],
         'mailq' => [Mailq::class, 'run'],
         'migrate' => [Migrate::class, 'run'],

@@ -270,6 +270,24 @@ final class Commands
                 'serve=ADDRESS:PORT' => "show the page on this machine, by PHP's own server",
             ],
         ],
+        'send' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'Send one mail now, not through the queue, and print what was said with the '
+                . 'relay. It counts for the hourly limit, and test mode redirects it. Exit 1 if it '
+                . 'was not sent, 69 if the relay cannot be used.',
+            'examples' => [
+                'mailqueue send --test me@example.org',
+                'mailqueue send --test me@example.org --from shop@example.org',
+            ],
+            'options' => [
+                'test=ADDRESS' => 'where the mail goes',
+                'from=ADDRESS' => "its sender (default: the transport's user if that is an "
+                    . 'address, or else USER@HOST)',
+                'transport=DSN' => self::TRANSPORT,
+                'dkim=DOMAIN:SELECTOR:FILE' => self::DKIM,
+            ],
+        ],
         'sendmail' => [
             'args' => '[RECIPIENT…]',
             'words' => PHP_INT_MAX,
@@ -339,8 +357,17 @@ final class Commands
             'examples' => [
                 'mailqueue doctor',
                 'mailqueue doctor --transport smtp://mail.example.org:587',
+                'mailqueue doctor --relay',
+                'mailqueue doctor --dns --from shop@example.org',
             ],
             'options' => [
+                'relay' => 'instead, connect to the relay as the worker does, up to the login, and '
+                    . 'say how each step went; no mail is sent',
+                'dns' => "instead (or with --relay), look at SPF, DKIM and DMARC of the sender's "
+                    . 'domain',
+                'from=ADDRESS' => "for --dns: the sender (default: the transport's user if that is "
+                    . 'an address, or else USER@HOST)',
+                'selector=NAME' => 'for --dns: the selector of the DKIM key of a relay that signs',
                 'transport=DSN' => 'where mail goes, as for work',
                 'dkim=DOMAIN:SELECTOR:FILE' => 'the keys, as for work',
             ],

@@ -433,6 +433,23 @@ namespace MailQueue {
         public static function eraseHistory(\MailQueue $queue, array $ids): void {}
 
         /**
+         * Connects to an SMTP relay and logs in as the worker does, then quits.
+         *
+         * @param string $transport "smtp://…" or "smtps://…"
+         * @return string what was said and seen: for each piece a letter, its length, ":" and the
+         *         text, with the secrets in it. C: we said it, S: the relay, *: libcurl, T: a field
+         *         of the relay's certificate, E: why it failed
+         */
+        public static function probe(#[\SensitiveParameter] string $transport): string {}
+
+        /**
+         * Records what this process's runs say to SMTP relays from now on, or stops that.
+         *
+         * @return string what was recorded since the last call, in the form of probe()
+         */
+        public static function trace(bool $on): string {}
+
+        /**
          * The least and the most of runWorker()'s numbers, by their names, and of a mail's recipients.
          *
          * @return array<string, array{int, int}>

@@ -183,6 +183,14 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_eraseHi
 	ZEND_ARG_TYPE_INFO(0, ids, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_probe, 0, 1, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, transport, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_trace, 0, 1, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, on, _IS_BOOL, 0)
+ZEND_END_ARG_INFO()
+
 #define arginfo_class_MailQueue_Internal_limits arginfo_class_MailQueue_strays
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_afterResponse, 0, 5, IS_VOID, 0)
@@ -275,6 +283,8 @@ ZEND_METHOD(MailQueue_Internal, connect);
 ZEND_METHOD(MailQueue_Internal, columns);
 ZEND_METHOD(MailQueue_Internal, select);
 ZEND_METHOD(MailQueue_Internal, eraseHistory);
+ZEND_METHOD(MailQueue_Internal, probe);
+ZEND_METHOD(MailQueue_Internal, trace);
 ZEND_METHOD(MailQueue_Internal, limits);
 ZEND_METHOD(MailQueue_Internal, afterResponse);
 ZEND_METHOD(MailQueue_Internal, hasAcl);
@@ -325,6 +335,8 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, columns, arginfo_class_MailQueue_Internal_columns, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, select, arginfo_class_MailQueue_Internal_select, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, eraseHistory, arginfo_class_MailQueue_Internal_eraseHistory, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, probe, arginfo_class_MailQueue_Internal_probe, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, trace, arginfo_class_MailQueue_Internal_trace, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, limits, arginfo_class_MailQueue_Internal_limits, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, afterResponse, arginfo_class_MailQueue_Internal_afterResponse, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, hasAcl, arginfo_class_MailQueue_Internal_hasAcl, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
@@ -435,6 +447,8 @@ static zend_class_entry *register_class_MailQueue_Internal(void)
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "tables", sizeof("tables") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "connect", sizeof("connect") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "probe", sizeof("probe") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	return class_entry;
 }

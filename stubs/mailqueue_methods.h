@@ -38,6 +38,8 @@ ZEND_METHOD(MailQueue_Internal, connect);
 ZEND_METHOD(MailQueue_Internal, columns);
 ZEND_METHOD(MailQueue_Internal, select);
 ZEND_METHOD(MailQueue_Internal, eraseHistory);
+ZEND_METHOD(MailQueue_Internal, probe);
+ZEND_METHOD(MailQueue_Internal, trace);
 ZEND_METHOD(MailQueue_Internal, limits);
 ZEND_METHOD(MailQueue_Internal, afterResponse);
 ZEND_METHOD(MailQueue_Internal, hasAcl);

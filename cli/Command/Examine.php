@@ -5,7 +5,12 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Command;
 
 use MailQueue\Cli\Doctor;
+use MailQueue\Cli\Doctor\Dns;
+use MailQueue\Cli\Doctor\Findings;
+use MailQueue\Cli\Doctor\Relay;
 use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Relay\Sender;
+use MailQueue\Cli\Relay\Target;
 use MailQueue\Cli\Terminal;
 
 /** doctor: finds what could go wrong, with the cure. */
@@ -13,7 +18,8 @@ final class Examine extends Command
 {
     public function run(): int
     {
-        $findings = (new Doctor($this->settings))->findings();
+        $findings = $this->args->has('relay') || $this->args->has('dns') ? $this->asked()
+            : (new Doctor($this->settings))->findings();
         $this->result($findings, static function () use ($findings): void {
             foreach ($findings as $finding) {
                 $mark = $finding['ok'] ? Terminal::paint('ok  ', Terminal::GREEN)
@@ -27,5 +33,29 @@ final class Examine extends Command
         });
         return in_array(false, array_column($findings, 'ok'), true) ? ExitCode::FINDINGS
             : ExitCode::OK;
+    }
+
+    /**
+     * What the options ask of other machines.
+     *
+     * @return list<array{ok: bool, what: string, cure: string, run: ?string}>
+     */
+    private function asked(): array
+    {
+        $findings = new Findings();
+        if ($this->args->has('relay')) {
+            (new Relay($findings))->look($this->settings->transport());
+        }
+        if ($this->args->has('dns')) {
+            $sender = Sender::address($this->args, $this->settings);
+            $target = Target::of($this->settings->transport());
+            (new Dns($findings))->look(
+                substr((string) strrchr($sender, '@'), 1),
+                $this->settings->dkim(),
+                $this->args->text('selector'),
+                $target
+            );
+        }
+        return $findings->all;
     }
 }

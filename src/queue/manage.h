@@ -30,7 +30,7 @@ struct mq_stats {
     double tokens;      /* in the bucket now; 0 without a limit */
     int64_t empty_in_s; /* until all is sent, at the limit; -1: unknown (no limit set) */
     bool enabled;
-    int64_t last_run_s;     /* end of the last worker run; 0: never */
+    int64_t last_run_s;     /* when a worker last ran; 0: never */
     char *paused;           /* why a relay is paused; NULL: none is */
     int64_t paused_until_s; /* 0: not paused */
     char *paused_relay;     /* redacted; NULL: none is */
@@ -40,6 +40,11 @@ struct mq_stats {
 enum mq_status mq_queue_stats(struct mq_queue *queue, int64_t exact_up_to, struct mq_stats *out,
                               struct mq_error *err);
 void mq_stats_clear(struct mq_stats *stats);
+/* Whether mail has been due for mailStaleAfter seconds, and no worker has run for as long. Sets
+ * last_run_s. Asks nothing within the application's transaction on a server, which an error can
+ * abort. */
+enum mq_status mq_queue_is_stale(struct mq_queue *queue, bool *stale, int64_t *last_run_s,
+                                 struct mq_error *err);
 
 /* Which jobs to list. A text whose data is NULL, and a time of 0, do not restrict. */
 struct mq_job_filter {

@@ -87,7 +87,7 @@ void mq_queue_free_slot(struct mq_queue *queue, int slot);
 /* Counts the slots 0 … max − 1 that are taken, by any machine. */
 enum mq_status mq_queue_slots_held(struct mq_queue *queue, int max, int *held,
                                    struct mq_error *err);
-/* Stores the time at which a worker run ended (config key mailLastRun). */
+/* Stores that a worker runs or ran now (config key mailLastRun). */
 enum mq_status mq_queue_note_run(struct mq_queue *queue, struct mq_error *err);
 
 #endif

@@ -166,13 +166,15 @@ static enum mq_status count(struct mq_queue *queue, int64_t now_s, int64_t exact
 
 /* ---- all ---- */
 
-static enum mq_status read_last_run(struct mq_queue *queue, struct mq_stats *out,
-                                    struct mq_error *err)
+/* Reads a number or a time. If the key is unset or unreadable, it counts as its default. */
+static enum mq_status read_number(struct mq_queue *queue, enum mq_config_id id, int64_t *out,
+                                  struct mq_error *err)
 {
     char *text = NULL;
-    const struct mq_config_key *key = &mq_config_keys[MQ_KEY_LAST_RUN];
-    MQ_TRY(mq_queue_config(queue, key->name, &text, err));
-    mq_config_parse(key->kind, mq_str_of(text), &out->last_run_s);
+    const struct mq_config_key *key = &mq_config_keys[id];
+    mq_config_parse(key->kind, mq_str_of(key->standard), out);
+    MQ_TRY(mq_sql_text_of(queue, MQ_SQL_CONFIG_GET, MQ_ARGS(mq_cstr(key->name)), &text, err));
+    mq_config_parse(key->kind, mq_str_trim(mq_str_of(text)), out);
     free(text);
     return MQ_OK;
 }
@@ -224,9 +226,38 @@ static enum mq_status read_all(struct mq_queue *queue, int64_t exact_up_to, stru
     MQ_TRY(mq_schema_check(queue, err));
     MQ_TRY(mq_queue_now(queue, &now_s, err));
     MQ_TRY(count(queue, now_s, exact_up_to, out, err));
-    MQ_TRY(read_last_run(queue, out, err));
+    MQ_TRY(read_number(queue, MQ_KEY_LAST_RUN, &out->last_run_s, err));
     MQ_TRY(read_settings(queue, now_s, out, err));
     out->empty_in_s = empty_in(out);
+    return MQ_OK;
+}
+
+static enum mq_status look_for_worker(struct mq_queue *queue, struct mq_stats *out,
+                                      struct mq_error *err)
+{
+    int64_t now_s = 0;
+    int64_t after_s = 0;
+    MQ_TRY(read_number(queue, MQ_KEY_STALE_AFTER, &after_s, err));
+    MQ_TRY(read_number(queue, MQ_KEY_LAST_RUN, &out->last_run_s, err));
+    MQ_TRY(mq_queue_now(queue, &now_s, err));
+    return after_s == 0 || out->last_run_s > now_s - after_s
+               ? MQ_OK
+               : count_due(queue, now_s - after_s, 1, out, err);
+}
+
+enum mq_status mq_queue_is_stale(struct mq_queue *queue, bool *stale, int64_t *last_run_s,
+                                 struct mq_error *err)
+{
+    struct mq_stats stats = {0};
+    enum mq_alone what = MQ_ALONE_NEVER;
+    if (queue->db->driver->alone) {
+        MQ_TRY(queue->db->driver->alone(queue->db, &what, err));
+    }
+    if (what != MQ_ALONE_JOINS) {
+        MQ_TRY(look_for_worker(queue, &stats, err));
+    }
+    *stale = stats.due > 0;
+    *last_run_s = stats.last_run_s;
     return MQ_OK;
 }
 

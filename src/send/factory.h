@@ -11,7 +11,8 @@ struct mq_transport_options {
     int connections;           /* the most SMTP sessions or sendmail processes; 1 or more */
     const char *sendmail_path; /* from php.ini, for sendmail:// without a command; NULL: none */
     const char *own_program;   /* bin/mailqueue as installed; NULL: not known */
-    bool no_command;           /* sendmail:// may start sendmail_path only */
+    struct mq_buffer *trace; /* gets what is said over SMTP (mq_smtp_probe()); NULL: nothing does */
+    bool no_command;         /* sendmail:// may start sendmail_path only */
 };
 
 /* Takes over the contents of *dsn, which is empty afterwards. Does not connect yet. MQ_CONFIG if
@@ -25,6 +26,13 @@ enum mq_status mq_transport_open(struct mq_dsn *dsn, const struct mq_transport_o
  * 6152, 6531, 1870). */
 enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                            struct mq_transport **out, struct mq_error *err);
+
+/* Connects and logs in as for mail, then quits. Appends to `trace` what is said and seen, each as a
+ * letter, the length, ":" and a text. The letters: C we, S the relay, * libcurl's own words, T a
+ * field of the relay's certificate, E why it failed. The texts have passwords and logins in them.
+ */
+enum mq_status mq_smtp_probe(const struct mq_dsn *dsn, struct mq_buffer *trace,
+                             struct mq_error *err);
 
 /* Hands mail to a local program that has sendmail's options. Passes an argument vector, never uses
  * a shell. The exit code says what became of the mail (sendmail/exit_code.h).

@@ -147,6 +147,7 @@ void mq_run_upkeep(struct mq_run *run)
     }
     if (run->database.sweep.done && run->options->daemon && now_ms >= run->database.next_sweep_ms) {
         run->database.sweep = (struct mq_sweep){0};
+        mq_queue_note_run(run->queue, NULL);
     }
     if (!run->database.sweep.done && now_ms >= mq_run_sweep_ms(run)) {
         size_t told = run->events.count;

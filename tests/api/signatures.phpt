@@ -101,6 +101,8 @@ final class MailQueue\Internal
   public static columns(MailQueue $queue): array
   public static select(MailQueue $queue, string $sql, array $parameters = []): array
   public static eraseHistory(MailQueue $queue, array $ids): void
+  public static probe(string $transport): string
+  public static trace(bool $on): string
   public static limits(): array
   public static afterResponse(MailQueue $queue, int $seconds, int $mails, ?callable $compose, bool $isLast): void
   public static hasAcl(string $path): bool

@@ -58,7 +58,7 @@ foreach ($match[1] as $command) {
 show(cli(['--version']));
 show(cli(['--version', '--json']));
 show(cli([]));
-show(cli(['send']));
+show(cli(['transmit']));
 show(cli(['work', '--fast']));
 show(cli(['work', '--time-limit']));
 show(cli(['work', '--json=1']));
@@ -80,7 +80,7 @@ foreach ([['mailMaxPerHour=60'], ['mailMaxPerHour', '-1'], ['mailMaxPerHour', '-
 }
 show(cli(['list', '--limit', '-5', '--database', '/tmp/x.sqlite']));
 echo "-- as JSON\n";
-show(cli(['send', '--json']));
+show(cli(['transmit', '--json']));
 show(cli(['status', '--json']));
 show(cli(['migrate', '--database', temp_home() . '/a.sqlite', '--table', 'a;b']));
 show(cli(['delete', '7x', '--database', '/tmp/x.sqlite']));
@@ -89,7 +89,7 @@ show(cli(['work', '--database', temp_home() . '/a.sqlite']), temp_home());
 show(cli(['work'], ['MAILQUEUE_DATABASE' => temp_home() . '/a.sqlite', 'MAILQUEUE_TRANSPORT' => 'null://null', 'DISPATCH_BATCH' => 'many']));
 ?>
 --EXPECT--
-exit 0: work status health stats metrics list show log retry hold delete forget config page sendmail mailq migrate adopt migrate-store doctor
+exit 0: work status health stats metrics list show log retry hold delete forget config page send sendmail mailq migrate adopt migrate-store doctor
 exit 0
 mailqueue 0.1.0
 exit 0
@@ -99,7 +99,7 @@ exit 0
 exit 64
 mailqueue: No command. mailqueue --help lists them.
 exit 64
-mailqueue: There is no command "send". mailqueue --help lists them.
+mailqueue: There is no command "transmit". mailqueue --help lists them.
 exit 64
 mailqueue: Unknown option --fast. mailqueue work --help lists the options.
 exit 64
@@ -163,7 +163,7 @@ exit 64
 mailqueue: --limit must be a whole number, 1 to 10000, not "-5".
 -- as JSON
 exit 64
-{"error":"There is no command \"send\". mailqueue --help lists them.","exit":64}
+{"error":"There is no command \"transmit\". mailqueue --help lists them.","exit":64}
 exit 78
 {"error":"No database is set. Give --database PATH, set MAILQUEUE_DATABASE, or mailqueue.database in php.ini.","exit":78}
 exit 78

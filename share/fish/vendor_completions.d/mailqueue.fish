@@ -108,5 +108,9 @@ complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -l timeout 
 complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -l delete -d 'at the end'
 complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -l dry-run -d 'say what would be moved'
 complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -l abort -d 'cancel an unfinished move'
+complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l relay -d 'instead'
+complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l dns -d 'instead'
+complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l from -d 'for --dns' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l selector -d 'for --dns' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l transport -d 'where mail goes' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l dkim -d 'the keys' -r -f

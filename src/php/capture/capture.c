@@ -13,6 +13,7 @@
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
 #include "php/message/mail.h"
+#include "php/stale.h"
 #include "php_mailqueue.h"
 #include "queue/queue.h"
 
@@ -55,7 +56,9 @@ static enum mq_status store_in(zval *object, const struct mq_php_arguments *args
     }
     struct mq_queue *queue = EG(exception) ? NULL : mq_php_queue_opened(object);
     MQ_TRY(take_exception(err));
-    return mq_php_mail_store(queue, args, &id, err);
+    MQ_TRY(mq_php_mail_store(queue, args, &id, err));
+    mq_php_stale_look(object, queue);
+    return MQ_OK;
 }
 
 /* Keeps the queue open for the rest of the request: in a loop of mails, closing the last connection

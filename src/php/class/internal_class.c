@@ -1,6 +1,7 @@
 /* MailQueue\Internal: what the command line needs of a database, without a queue object. */
 #include "stubs/mailqueue_methods.h"
 
+#include <stdlib.h>
 #ifdef __linux__
 #include <sys/xattr.h>
 #endif
@@ -18,6 +19,7 @@
 #include "php_mailqueue.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
+#include "send/factory.h"
 #include "worker/files.h"
 
 #define BUSY_TIMEOUT_MS 5000
@@ -258,6 +260,49 @@ ZEND_METHOD(MailQueue_Internal, eraseHistory)
 
     erase_rows(object, list);
 }
+
+/* ---- the relay ---- */
+
+ZEND_METHOD(MailQueue_Internal, probe)
+{
+    zend_string *text;
+    struct mq_dsn dsn;
+    struct mq_buffer trace = {0};
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_STR(text)
+    ZEND_PARSE_PARAMETERS_END();
+
+    enum mq_status status = mq_dsn_parse(mq_php_str(text), &dsn, &err);
+    if (status == MQ_OK) {
+        status = mq_smtp_probe(&dsn, &trace, &err);
+        mq_dsn_clear(&dsn);
+    }
+    if (mq_php_ok(status, &err)) {
+        RETVAL_STRINGL(trace.data ? trace.data : "", trace.len);
+    }
+    mq_buffer_clear(&trace);
+}
+
+ZEND_METHOD(MailQueue_Internal, trace)
+{
+    bool on;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_BOOL(on)
+    ZEND_PARSE_PARAMETERS_END();
+
+    struct mq_buffer *trace = MAILQUEUE_G(trace);
+    RETVAL_STRINGL(trace && trace->data ? trace->data : "", trace ? trace->len : 0);
+    if (trace) {
+        mq_buffer_clear(trace);
+        free(trace);
+    }
+    MAILQUEUE_G(trace) = on ? calloc(1, sizeof *trace) : NULL;
+}
+
+/* ---- files ---- */
 
 /* If a file has an ACL, stat() shows its mask instead of the group's rights. PHP cannot read it. */
 ZEND_METHOD(MailQueue_Internal, hasAcl)

@@ -11,6 +11,7 @@
 #include "php/message/given_message.h"
 #include "php/message/holder.h"
 #include "php/message/mail.h"
+#include "php/stale.h"
 #include "queue/queue.h"
 
 /* enqueueMany() stores up to CHUNK mails in a transaction, or fewer if they reach CHUNK_OCTETS
@@ -69,8 +70,11 @@ static void store(zval *object, const struct mq_php_arguments *args, zval *retur
         return;
     }
     enum mq_status status = mq_php_mail_store(queue, args, &id, &err);
-    if (mq_php_queue_ok(object, status, &err) && id != 0) {
-        RETVAL_LONG((zend_long)id);
+    if (mq_php_queue_ok(object, status, &err)) {
+        mq_php_stale_look(object, queue);
+        if (id != 0) {
+            RETVAL_LONG((zend_long)id);
+        }
     }
 }
 
@@ -186,6 +190,9 @@ static bool store_chunk(struct chunk *chunk)
         queue ? mq_queue_enqueue(queue, chunk->jobs, chunk->count, ids, &chunk->err) : MQ_THROWN;
     for (size_t i = 0; i < chunk->count && chunk->status == MQ_OK; i++) {
         chunk->stored += ids[i] > 0;
+    }
+    if (chunk->status == MQ_OK) {
+        mq_php_stale_look(chunk->object, queue);
     }
     clear_chunk(chunk);
     return chunk->status == MQ_OK;

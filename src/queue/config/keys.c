@@ -213,6 +213,10 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_HISTORY_DAYS] = {"mailHistoryDays", &days, "0",
                              "For how many days the worker keeps a row for each attempt; 0: none.",
                              .in_claims = true},
+    [MQ_KEY_STALE_AFTER] = {"mailStaleAfter", &number, "3600",
+                            "After so many seconds without a worker while mail is due, enqueue() "
+                            "writes a line into PHP's error log, once an hour; 0: never.",
+                            .in_claims = false},
     [MQ_KEY_TOKENS] = {"mailTokens", &amount, "full", "Tokens in the bucket at mailLastRefill.",
                        .computed = true, .internal = true, .in_claims = true},
     [MQ_KEY_LAST_REFILL] = {"mailLastRefill", &moment, "now", "When the bucket was last filled up.",
@@ -224,8 +228,7 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                                  "What each relay was found to accept: the next mail's commands "
                                  "after a dot, or only one mail's commands as a group.",
                                  .internal = true},
-    [MQ_KEY_LAST_RUN] = {"mailLastRun", &moment, "", "When the last worker run ended.",
-                         .internal = true},
+    [MQ_KEY_LAST_RUN] = {"mailLastRun", &moment, "", "When a worker last ran.", .internal = true},
     [MQ_KEY_MOVED_TO] = {"mailQueueMovedTo", &object, "",
                          "Job tables whose mail is moved to another database, which alone sends "
                          "it.",

@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <netdb.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +23,12 @@
 
 /* libcurl's limit on connections, so high that only the pool's limit counts. */
 #define CONNECTIONS_MAX 65536L
+/* How long a probe waits for the reply to QUIT. */
+#define QUIT_TIMEOUT_MS 2000
 
 struct mq_connector {
     const struct mq_dsn *dsn;
+    struct mq_buffer *trace; /* NULL: none */
     CURLM *multi;
     char *url;
 };
@@ -41,6 +45,49 @@ struct link {
 const char *mq_curl_version(void)
 {
     return curl_version_info(CURLVERSION_NOW)->version;
+}
+
+/* ---- the trace ---- */
+
+static void trace_add(struct mq_buffer *trace, char who, struct mq_str text)
+{
+    if (trace != NULL) {
+        mq_buffer_printf(trace, "%c%zu:", who, text.len);
+        mq_buffer_append(trace, text.data, text.len);
+    }
+}
+
+static int on_debug(CURL *easy, curl_infotype type, char *data, size_t size, void *context)
+{
+    static const char who[CURLINFO_END] = {
+        [CURLINFO_TEXT] = '*', [CURLINFO_HEADER_IN] = 'S', [CURLINFO_HEADER_OUT] = 'C'};
+    (void)easy;
+    if (who[type] != '\0') {
+        trace_add(context, who[type], (struct mq_str){data, size});
+    }
+    return 0;
+}
+
+static bool set_trace(CURL *easy, struct mq_buffer *trace)
+{
+    bool ok = true;
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_debug);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_DEBUGDATA, trace);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_CERTINFO, 1L);
+    return ok && !curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
+}
+
+/* The fields of the relay's own certificate, as far as libcurl came to read it. */
+static void trace_certificate(struct link *link)
+{
+    const struct curl_certinfo *info = NULL;
+    if (link->connector->trace != NULL &&
+        curl_easy_getinfo(link->easy, CURLINFO_CERTINFO, &info) == CURLE_OK && info != NULL &&
+        info->num_of_certs > 0) {
+        for (const struct curl_slist *field = info->certinfo[0]; field; field = field->next) {
+            trace_add(link->connector->trace, 'T', mq_str_of(field->data));
+        }
+    }
 }
 
 /* ---- callbacks of libcurl ---- */
@@ -78,6 +125,9 @@ static enum mq_io channel_send(struct mq_channel *channel, const void *data, siz
     if (code == CURLE_AGAIN || (code == CURLE_OK && *n == 0)) {
         return MQ_IO_AGAIN;
     }
+    if (code == CURLE_OK) {
+        trace_add(link->connector->trace, 'C', (struct mq_str){data, *n});
+    }
     return code == CURLE_OK ? MQ_IO_OK : MQ_IO_ERROR;
 }
 
@@ -91,6 +141,7 @@ static enum mq_io channel_recv(struct mq_channel *channel, void *data, size_t le
     if (code != CURLE_OK) {
         return MQ_IO_ERROR;
     }
+    trace_add(link->connector->trace, 'S', (struct mq_str){data, *n});
     return *n == 0 ? MQ_IO_EOF : MQ_IO_OK;
 }
 
@@ -207,14 +258,15 @@ static bool set_options(struct link *link)
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HEADERDATA, link);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ignore_body);
+    ok = ok && (link->connector->trace == NULL || set_trace(easy, link->connector->trace));
     return ok && set_network(easy, link->connector->dsn) &&
            set_security(easy, link->connector->dsn);
 }
 
 /* ---- the connector ---- */
 
-enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_connector **out,
-                                struct mq_error *err)
+enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_buffer *trace,
+                                struct mq_connector **out, struct mq_error *err)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         return mq_error_set(err, MQ_TRANSPORT, "transport", "libcurl cannot be initialised");
@@ -225,6 +277,7 @@ enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_connector **
         return mq_error_nomem(err);
     }
     connector->dsn = dsn;
+    connector->trace = trace;
     connector->url = make_url(dsn);
     connector->multi = curl_multi_init();
     if (connector->url == NULL || connector->multi == NULL) {
@@ -372,6 +425,7 @@ bool mq_connector_take(struct mq_connector *connector, struct mq_connect_result 
     struct link *link = NULL;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&link);
     *out = (struct mq_connect_result){.owner = link->owner, .fd = -1};
+    trace_certificate(link);
     if (code != CURLE_OK) {
         describe_failure(link, code, out);
         channel_close(&link->channel);
@@ -385,4 +439,41 @@ bool mq_connector_take(struct mq_connector *connector, struct mq_connect_result 
         }
     }
     return true;
+}
+
+/* ---- probing ---- */
+
+static void quit(const struct mq_connect_result *result)
+{
+    struct mq_channel *channel = result->channel;
+    struct pollfd polled = {.fd = result->fd, .events = POLLIN};
+    char reply[512];
+    size_t n = 0;
+    if (channel->ops->send(channel, "QUIT\r\n", 6, &n) == MQ_IO_OK &&
+        poll(&polled, 1, QUIT_TIMEOUT_MS) == 1) {
+        channel->ops->recv(channel, reply, sizeof reply, &n);
+    }
+    channel->ops->close(channel);
+}
+
+enum mq_status mq_smtp_probe(const struct mq_dsn *dsn, struct mq_buffer *trace,
+                             struct mq_error *err)
+{
+    struct mq_connector *connector = NULL;
+    struct mq_connect_result result;
+    struct mq_channel *channel = NULL;
+    MQ_TRY(mq_connector_new(dsn, trace, &connector, err));
+    enum mq_status status = mq_connector_begin(connector, NULL, &channel, err);
+    if (status == MQ_OK) {
+        while (!mq_connector_take(connector, &result)) {
+            mq_connector_wait(connector, -1, QUIT_TIMEOUT_MS);
+        }
+        if (result.channel) {
+            quit(&result);
+        } else {
+            trace_add(trace, 'E', mq_str_of(result.reason));
+        }
+    }
+    mq_connector_free(connector);
+    return status;
 }

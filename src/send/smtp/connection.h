@@ -20,9 +20,9 @@ struct mq_connect_result {
     int64_t retry_after_s;
 };
 
-/* `dsn` is borrowed and must outlive the connector. */
-enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_connector **out,
-                                struct mq_error *err);
+/* `dsn` and `trace` are borrowed and must outlive the connector. */
+enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_buffer *trace,
+                                struct mq_connector **out, struct mq_error *err);
 void mq_connector_free(struct mq_connector *connector); /* close its channels first */
 
 /* Begins to connect. Until its result is taken, the channel can only be closed. */

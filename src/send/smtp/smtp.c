@@ -481,7 +481,7 @@ enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options
     } else if (pool->epoll_fd < 0) {
         status = mq_error_set(err, MQ_IO, "", "epoll cannot be had: %s", strerror(errno));
     } else {
-        status = mq_connector_new(&pool->dsn, &pool->connector, err);
+        status = mq_connector_new(&pool->dsn, options->trace, &pool->connector, err);
     }
     if (status != MQ_OK) {
         mq_transport_free(&pool->transport);

@@ -444,11 +444,13 @@ static void expires_meanwhile(struct scene_worker *scene)
                                               .expires_at = START + 20});
         fx_sql(&scene->fx, "UPDATE mail_queue SET next_attempt_at = 1900000000");
     } else if (scene->counter == 90) {
+        int64_t noted = fx_int(&scene->fx, "SELECT count(*) FROM config WHERE key = 'mailLastRun'");
+        assert_int_equal(noted, 1);
         raise(SIGTERM);
     }
 }
 
-/* A run without a time limit looks again. */
+/* A run without a time limit looks again, and notes that it runs. */
 static void test_daemon_sweeps_again(void **state)
 {
     struct scene_worker *scene = *state;

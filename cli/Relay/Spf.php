@@ -1,0 +1,148 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Relay;
+
+use MailQueue\Cli\Doctor\Dns;
+
+/** An SPF record (RFC 7208), and whether it lets an address send, as far as that can be decided. */
+final class Spf
+{
+    /** RFC 7208, section 4.6.4: more terms that ask the DNS are an error. */
+    private const LOOKUPS_MAX = 10;
+    private const MECHANISM
+        = '/\A([+?~-]?)(all|include|a|mx|ptr|ip4|ip6|exists)(?=[:\/]|\z):?(.*)\z/i';
+    private const EVERYBODY = [["\0\0\0\0", 0],
+        ["\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 0]];
+
+    /** What makes receivers reject the record; null: nothing. */
+    public ?string $fault = null;
+    /** Whether it names all that may send, in terms that are decided here. */
+    public bool $isClosed = true;
+    /** @var list<array{string, int}> networks that may send: the address in binary, bits */
+    private array $networks = [];
+    private int $lookups = 0;
+
+    public function __construct(string $domain, string $record)
+    {
+        $this->read($domain, $record, 0);
+    }
+
+    private function read(string $domain, string $record, int $depth): void
+    {
+        $ends = false;
+        $terms = preg_split('/ +/', trim(substr($record, 6)), -1, PREG_SPLIT_NO_EMPTY) ?: [];
+        foreach ($terms as $term) {
+            if (!preg_match(self::MECHANISM, $term, $match)) {
+                $this->modifier($domain, $term, $depth);
+                $ends = $ends || stripos($term, 'redirect=') === 0;
+                continue;
+            }
+            [, $sign, $name, $value] = $match;
+            $ends = $ends || strtolower($name) === 'all';
+            if ($sign === '' || $sign === '+') {
+                $this->mechanism($domain, strtolower($name), $value, $depth);
+            }
+        }
+        $this->isClosed = $this->isClosed && ($depth > 0 || $ends);
+    }
+
+    private function modifier(string $domain, string $term, int $depth): void
+    {
+        if (!preg_match('/\A([a-z][\w.-]*)=(.*)\z/i', $term, $match)) {
+            $this->fault ??= "\"$term\" is no term";
+        } elseif (strtolower($match[1]) === 'redirect') {
+            $this->isClosed = false;
+            $this->include($match[2], $depth);
+        }
+    }
+
+    private function mechanism(string $domain, string $name, string $value, int $depth): void
+    {
+        [$of, $bits] = explode('/', $value, 2) + ['', ''];
+        $of = $of === '' ? $domain : $of;
+        if (in_array($name, ['include', 'a', 'mx', 'ptr', 'exists'], true)
+            && ++$this->lookups > self::LOOKUPS_MAX) {
+            $this->fault ??= 'it asks the DNS more than ' . self::LOOKUPS_MAX . ' times';
+            return;
+        }
+        match ($name) {
+            'all' => $this->networks = [...$this->networks, ...self::EVERYBODY],
+            'ip4', 'ip6' => $this->network($of, $bits),
+            'a' => $this->hosts([$of], $bits),
+            'mx' => $this->hosts(array_column(@dns_get_record($of, DNS_MX) ?: [], 'target'), $bits),
+            'include' => $this->include($of, $depth),
+            default => null,
+        };
+        $this->isClosed = $this->isClosed && !in_array($name, ['include', 'ptr', 'exists'], true);
+    }
+
+    private function include(string $domain, int $depth): void
+    {
+        if (str_contains($domain, '%')) {
+            return; // a macro, whose value only the receiver knows
+        }
+        $records = preg_grep('/\Av=spf1( |\z)/i', Dns::texts($domain) ?? []) ?: [];
+        if (count($records) !== 1) {
+            $this->fault ??= "it names $domain, which has no SPF record";
+        } elseif ($depth < self::LOOKUPS_MAX) {
+            $this->read($domain, (string) current($records), $depth + 1);
+        }
+    }
+
+    /** @param list<string> $hosts */
+    private function hosts(array $hosts, string $bits): void
+    {
+        [$four, $six] = explode('//', $bits, 2) + ['', ''];
+        foreach ($hosts as $host) {
+            foreach (self::addresses($host) as $address) {
+                $this->network($address, str_contains($address, ':') ? $six : $four);
+            }
+        }
+    }
+
+    private function network(string $address, string $bits): void
+    {
+        $binary = @inet_pton($address);
+        if ($binary === false) {
+            $this->fault ??= "\"$address\" is no address";
+            return;
+        }
+        $this->networks[] = [$binary, $bits === '' ? 8 * strlen($binary) : (int) $bits];
+    }
+
+    /** Whether it lets everybody send. */
+    public function isOpen(): bool
+    {
+        return in_array(0, array_column($this->networks, 1), true);
+    }
+
+    /** Whether the record lets this address send. */
+    public function covers(string $address): bool
+    {
+        $binary = (string) inet_pton($address);
+        foreach ($this->networks as [$network, $bits]) {
+            $isIn = strlen($network) === strlen($binary);
+            for ($bit = 0; $isIn && $bit < $bits; $bit++) {
+                $differs = ord($network[$bit >> 3]) ^ ord($binary[$bit >> 3]);
+                $isIn = ($differs & (0x80 >> ($bit & 7))) === 0;
+            }
+            if ($isIn) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** @return list<string> the addresses of a host or of an address in brackets */
+    public static function addresses(string $host): array
+    {
+        $host = trim($host, '[]');
+        if (filter_var($host, FILTER_VALIDATE_IP) !== false) {
+            return [$host];
+        }
+        $records = @dns_get_record($host, DNS_A | DNS_AAAA) ?: [];
+        return array_map(static fn (array $one): string => $one['ip'] ?? $one['ipv6'], $records);
+    }
+}

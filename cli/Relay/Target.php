@@ -1,0 +1,69 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Relay;
+
+/** The SMTP relay that a transport names, as far as people need to know it. */
+final class Target
+{
+    private const DSN = '~\A(smtps?)://(?:([^@/?#:]*)(?::[^@/?#]*)?@)?(\[[^\]]*\]|[^:/?#]*)'
+        . '(?::(\d+))?[^?]*(?:\?(.*))?\z~is';
+
+    /** "smtp://host:port", without the user. */
+    public readonly string $shown;
+
+    private function __construct(
+        public readonly string $dsn,
+        private readonly string $scheme,
+        public readonly string $host,
+        public readonly int $port,
+        public readonly ?string $user,
+        private readonly string $options,
+    ) {
+        $this->shown = "$scheme://$host:$port";
+    }
+
+    /** Null: the transport is not SMTP, or cannot be read. */
+    public static function of(string|\Closure|null $transport): ?self
+    {
+        if (!is_string($transport) || !preg_match(self::DSN, trim($transport), $match)) {
+            return null;
+        }
+        [, $scheme, $user, $host, $port, $options] = $match + ['', '', '', '', '', ''];
+        $scheme = strtolower($scheme);
+        return new self(
+            $transport,
+            $scheme,
+            $host,
+            (int) $port ?: ($scheme === 'smtps' ? 465 : 25),
+            $user === '' ? null : rawurldecode($user),
+            $options
+        );
+    }
+
+    /** Whether TLS comes before SMTP. */
+    public function isImplicit(): bool
+    {
+        return $this->scheme === 'smtps';
+    }
+
+    public function isLoopback(): bool
+    {
+        return preg_match('/\A(localhost|127\.[\d.]+|\[::1\])\z/i', $this->host) === 1;
+    }
+
+    /** Whether any certificate is accepted. */
+    public function isUnchecked(): bool
+    {
+        return preg_match('/(?:\A|&)verify_peer=(0|false|no|off)(?:&|\z)/', $this->options) === 1;
+    }
+
+    /** The same relay, for a look at a certificate that is not accepted: no login goes there. */
+    public function unverified(): string
+    {
+        parse_str($this->options, $options);
+        $options = ['verify_peer' => '0'] + $options;
+        return "$this->shown?" . http_build_query($options, '', '&', PHP_QUERY_RFC3986);
+    }
+}

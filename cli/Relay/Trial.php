@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Relay;
+
+use MailQueue;
+use MailQueue\Cli\Settings;
+use MailQueue\Internal;
+use MailQueue\Report;
+
+/**
+ * Sends one mail at once, by a run of the worker on a queue that has nothing else: what happens to
+ * it is what happens to the site's mail.
+ */
+final class Trial
+{
+    /** What decides where mail goes; this machine's own test mode is not in the database. */
+    private const STEERING = ['mailRedirectTo', 'mailRedirectToSchumbi', 'mailRedirectTypes',
+        'mailLiveFrom', 'mailLiveUntil'];
+
+    public readonly Dialogue $dialogue;
+    public readonly Report $report;
+    /** @var list<array{event: string, reply: ?string}> what happened to the mail */
+    private array $events = [];
+    private readonly string $directory;
+
+    /** @param array{from: string, to: string, subject: string, text: string} $message */
+    public function __construct(Settings $settings, MailQueue $queue, array $message)
+    {
+        $this->directory = sys_get_temp_dir() . '/mailqueue-trial-' . bin2hex(random_bytes(8));
+        mkdir($this->directory, 0o700) || throw new \RuntimeException('no temporary directory');
+        $transport = $settings->transport();
+        $own = new MailQueue("$this->directory/queue.sqlite");
+        $runDirectory = (string) $own->diagnostics()['runDirectory'];
+        try {
+            foreach (self::STEERING as $key) {
+                $own->setConfig($key, $queue->config($key));
+            }
+            $own->enqueue($message, maxAttempts: 2);
+            Internal::trace(true);
+            $this->report = $own->runWorker(
+                $transport,
+                connections: 1,
+                messageLimit: 1,
+                log: '',
+                onEvent: $this->take(...),
+                dkim: $settings->dkim()
+            );
+        } finally {
+            $this->dialogue = new Dialogue(Internal::trace(false), $transport);
+            $this->remove($runDirectory);
+            $this->remove($this->directory);
+        }
+    }
+
+    /** @param array{event: string, reply: ?string} $event */
+    private function take(array $event): void
+    {
+        $event['event'] === 'run' || $this->events[] = $event;
+    }
+
+    /** The relay's last words about the mail, or why it cannot be used. */
+    public function reason(): string
+    {
+        $reason = $this->report->end === 'relay' ? $this->report->reason
+            : end($this->events)['reply'] ?? null;
+        return rtrim($this->dialogue->without((string) $reason), '.');
+    }
+
+    private function remove(string $directory): void
+    {
+        array_map(unlink(...), array_filter(glob("$directory/*") ?: [], is_file(...)));
+        !is_dir($directory) || @rmdir($directory);
+    }
+
+    /** What the worker made of the mail. */
+    public function outcome(): string
+    {
+        return match (true) {
+            $this->report->sent > 0 => 'sent',
+            $this->report->end === 'relay' => 'relay',
+            in_array('uncertain', array_column($this->events, 'event'), true) => 'uncertain',
+            default => end($this->events)['event'] ?? 'nothing',
+        };
+    }
+}
