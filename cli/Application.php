@@ -16,6 +16,7 @@ use MailQueue\Cli\Command\Log;
 use MailQueue\Cli\Command\Mailq;
 use MailQueue\Cli\Command\Migrate;
 use MailQueue\Cli\Command\MigrateStore;
+use MailQueue\Cli\Command\Resend;
 use MailQueue\Cli\Command\Sendmail;
 use MailQueue\Cli\Command\Stats;
 use MailQueue\Cli\Command\Status;
@@ -35,6 +36,7 @@ final class Application
         'show' => [Jobs::class, 'show'],
         'log' => [Log::class, 'run'],
         'retry' => [JobChanges::class, 'retry'],
+        'resend' => [Resend::class, 'resend'],
         'hold' => [JobChanges::class, 'hold'],
         'delete' => [JobChanges::class, 'delete'],
         'forget' => [Forget::class, 'run'],

@@ -205,6 +205,22 @@ final class Commands
                 'once' => 'one more attempt only',
             ],
         ],
+        'resend' => [
+            'args' => 'ID',
+            'words' => 1,
+            'text' => 'Send a mail again as a new one, in the place of the old one, perhaps to '
+                . 'another address: the one that was refused, or the only one that is left, is '
+                . 'replaced, also in To and Cc. Exit 1 if that cannot be done.',
+            'examples' => [
+                'mailqueue resend 4711 --to ann@example.org',
+                'mailqueue resend 4711 --instead an@example.org --to ann@example.org',
+                'mailqueue resend 4711',
+            ],
+            'options' => [
+                'to=ADDRESS' => 'the right address',
+                'instead=ADDRESS' => 'the recipient that it replaces, where several could be meant',
+            ],
+        ],
         'hold' => [
             'args' => '[ID…]',
             'words' => PHP_INT_MAX,

@@ -308,6 +308,23 @@ namespace {
         public function retryFailed(?array $ids = null, bool $resetAttempts = true): int {}
 
         /**
+         * Sends a mail again as a new one, whose Job::$resentOf names it. The old one leaves the queue in the same
+         * transaction; it must not be being sent, nor have expired. The new one goes to the recipients that are
+         * left and those that were refused, not to those that have it. It has the old one's reference, type,
+         * priority and expiry, new attempts, and a new Message-ID and Date, unless the message has a
+         * DKIM-Signature. A mail that was to be sent later is sent then.
+         *
+         * @param string|null $to an address that replaces one of the recipients, also in To and Cc of a stored
+         *        message, which must not have a DKIM-Signature
+         * @param string|null $instead the recipient that it replaces; null: the only one that was refused, or if
+         *        none was, the only one that is left
+         * @return int the new id
+         * @throws MailQueue\MessageException says why it cannot be sent again ("id"), or what is wrong with an
+         *         address ("to", "instead"); nothing has changed
+         */
+        public function resend(int $id, ?string $to = null, ?string $instead = null): int {}
+
+        /**
          * Parks what is waiting.
          *
          * @phpstan-param list<int> $ids
@@ -532,6 +549,8 @@ namespace MailQueue {
         /** "refused", "exhausted", "uncertain", "hold" or "unreadable" */
         public readonly ?string $parkedFor;
         public readonly int $createdAt;
+        /** The id of the mail that this one replaced: MailQueue::resend(). */
+        public readonly ?int $resentOf;
         /**
          * When a waiting mail will go, at the present limit and in the present order, if each mail before it has
          * one recipient. null: it does not wait, sending is off, 10,000 mails or more go before it, or jobs()

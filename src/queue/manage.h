@@ -89,6 +89,17 @@ enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, 
 /* Parks those of `ids` that are pending or failed. */
 enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                              struct mq_error *err);
+struct mq_resend {
+    int64_t id;
+    const char *to;      /* the address that replaces a recipient; NULL: none */
+    const char *instead; /* the recipient to be replaced; NULL: the only one that was refused, or
+                            else the only one that is left */
+};
+/* Replaces a job that is not being sent by a new one, for the recipients that are left and those
+ * that were refused. The new one has another Message-ID and Date, unless the message is signed.
+ * MQ_MESSAGE says why not; then nothing has changed. */
+enum mq_status mq_queue_resend(struct mq_queue *queue, const struct mq_resend *how, int64_t *id,
+                               struct mq_error *err);
 /* Deletes those of `ids` that are not being sent, about 4 MiB of messages a transaction. */
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err);

@@ -73,6 +73,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public job(int $id): ?MailQueue\Job
   public expectedAt(int $id): ?int
   public retryFailed(?array $ids = null, bool $resetAttempts = true): int
+  public resend(int $id, ?string $to = null, ?string $instead = null): int
   public hold(array $ids): int
   public delete(array $ids): int
   public config(string $key): ?string
@@ -121,6 +122,7 @@ final class MailQueue\Job
   readonly ?string $lastError
   readonly ?string $parkedFor
   readonly int $createdAt
+  readonly ?int $resentOf
   readonly ?int $expectedAt
   readonly string $messageId
   readonly ?string $subject

@@ -113,6 +113,7 @@ lastAttemptAt   -
 lastError       %S
 parkedFor       hold
 createdAt       TIME
+resentOf        -
 expectedAt      -
 messageId       <ID@example.org>
 subject         Hello

@@ -88,7 +88,7 @@ show(cli(['work', '--database', temp_home() . '/a.sqlite']), temp_home());
 show(cli(['work'], ['MAILQUEUE_DATABASE' => temp_home() . '/a.sqlite', 'MAILQUEUE_TRANSPORT' => 'null://null', 'DISPATCH_BATCH' => 'many']));
 ?>
 --EXPECT--
-exit 0: work status health stats metrics list show log retry hold delete forget config sendmail mailq migrate adopt migrate-store doctor
+exit 0: work status health stats metrics list show log retry resend hold delete forget config sendmail mailq migrate adopt migrate-store doctor
 exit 0
 mailqueue 0.1.0
 exit 0
@@ -98,7 +98,7 @@ exit 0
 exit 64
 mailqueue: No command. mailqueue --help lists them.
 exit 64
-mailqueue: There is no command "send". mailqueue --help lists them.
+mailqueue: There is no command "send". Did you mean resend? mailqueue --help lists them.
 exit 64
 mailqueue: Unknown option --fast. mailqueue work --help lists the options.
 exit 64
@@ -162,7 +162,7 @@ exit 64
 mailqueue: --limit must be a whole number, 1 to 10000, not "-5".
 -- as JSON
 exit 64
-{"error":"There is no command \"send\". mailqueue --help lists them.","exit":64}
+{"error":"There is no command \"send\". Did you mean resend? mailqueue --help lists them.","exit":64}
 exit 78
 {"error":"No database is set. Give --database PATH, set MAILQUEUE_DATABASE, or mailqueue.database in php.ini.","exit":78}
 exit 78

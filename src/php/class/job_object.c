@@ -122,6 +122,7 @@ void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view v
     mq_php_set_text(next++, job->last_error);
     mq_php_set_text(next++, job->parked_for);
     ZVAL_LONG(next++, job->created_at);
+    mq_php_set_int(next++, job->resent_of != 0, job->resent_of);
     mq_php_set_int(next++, job->expected_at != 0, job->expected_at);
     mq_php_set_text(next++, job->message_id ? job->message_id : "");
     mq_php_set_text(next++, job->subject);

@@ -236,6 +236,28 @@ ZEND_METHOD(MailQueue, retryFailed)
     act(ZEND_THIS, list, reset ? RETRY : RETRY_ONCE, return_value);
 }
 
+ZEND_METHOD(MailQueue, resend)
+{
+    zend_long id;
+    int64_t new_id = 0;
+    char *to = NULL, *instead = NULL;
+    size_t to_len, instead_len;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(1, 3)
+        Z_PARAM_LONG(id)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_PATH_OR_NULL(to, to_len)
+        Z_PARAM_PATH_OR_NULL(instead, instead_len)
+    ZEND_PARSE_PARAMETERS_END();
+
+    const struct mq_resend how = {.id = id, .to = to, .instead = instead};
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue && mq_php_queue_ok(ZEND_THIS, mq_queue_resend(queue, &how, &new_id, &err), &err)) {
+        RETURN_LONG((zend_long)new_id);
+    }
+}
+
 static void act_on_ids(enum deed deed, INTERNAL_FUNCTION_PARAMETERS)
 {
     HashTable *list;
