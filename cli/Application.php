@@ -37,6 +37,7 @@ final class Application
         'log' => [Log::class, 'run'],
         'retry' => [JobChanges::class, 'retry'],
         'resend' => [Resend::class, 'resend'],
+        'uncertain' => [Resend::class, 'uncertain'],
         'hold' => [JobChanges::class, 'hold'],
         'delete' => [JobChanges::class, 'delete'],
         'forget' => [Forget::class, 'run'],

@@ -221,6 +221,22 @@ final class Commands
                 'instead=ADDRESS' => 'the recipient that it replaces, where several could be meant',
             ],
         ],
+        'uncertain' => [
+            'args' => '[ID…]',
+            'words' => PHP_INT_MAX,
+            'text' => 'List mail that may have arrived: it was sent, but the reply of the relay '
+                . 'was never read. With an option, decide about those of the ids or the filter, '
+                . 'or about all. Exit 1 if none of the ids is such a mail.',
+            'examples' => [
+                'mailqueue uncertain',
+                'mailqueue uncertain --sent 4711 4712',
+                'mailqueue uncertain --send-again --type invoice --yes',
+            ],
+            'options' => [
+                'send-again' => 'send them again: those that have arrived arrive twice',
+                'sent' => 'count them as sent: they leave the queue',
+            ] + self::BULK,
+        ],
         'hold' => [
             'args' => '[ID…]',
             'words' => PHP_INT_MAX,

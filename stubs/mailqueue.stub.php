@@ -275,11 +275,12 @@ namespace {
          * @param string|null $error a part of the last error
          * @param string|null $subject a part of the subject
          * @param int|null $createdBefore only mail that was enqueued before this time
+         * @param bool $uncertain only mail that may have arrived: Job::$uncertainTo says at whom
          * @param bool $expected fill Job::$expectedAt: with an hourly limit, up to 10,000 mails are counted for
          *        each mail of the list
          * @return list<MailQueue\Job>
          */
-        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $expected = false): array {}
+        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false): array {}
 
         /**
          * Rows that no worker touches, because their status is not known to this version, or is "sending"
@@ -323,6 +324,16 @@ namespace {
          *         address ("to", "instead"); nothing has changed
          */
         public function resend(int $id, ?string $to = null, ?string $instead = null): int {}
+
+        /**
+         * Counts mail that may have arrived (jobs(uncertain: true)) as sent to those recipients that may have it
+         * (Job::$uncertainTo): in the counters and the history it is sent, and it leaves the queue. If it has other
+         * recipients, it stays for them.
+         *
+         * @phpstan-param list<int> $ids others than such mail, and mail that is being sent, are left alone
+         * @return int how many mails
+         */
+        public function countAsSent(array $ids): int {}
 
         /**
          * Parks what is waiting.
@@ -539,6 +550,13 @@ namespace MailQueue {
         public readonly ?int $maxAttempts;
         /** Attempts whose outcome nobody knows. */
         public readonly int $uncertain;
+        /**
+         * Those of $recipients that may have got it in such an attempt. Empty if there was none, or while composing
+         * decides about the recipients.
+         *
+         * @var list<string>
+         */
+        public readonly array $uncertainTo;
         public readonly int $nextAttemptAt;
         public readonly ?int $expiresAt;
         public readonly ?int $lockedUntil;

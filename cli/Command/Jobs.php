@@ -53,7 +53,7 @@ final class Jobs extends Command
     }
 
     /** Cuts a long subject; `show` prints all of it. */
-    private static function short(string $subject): string
+    public static function short(string $subject): string
     {
         $isLong = preg_match('/\A.{37}(?=.{4})/us', $subject, $match) === 1;
         return Terminal::safe($isLong ? "$match[0]..." : $subject);
@@ -63,7 +63,7 @@ final class Jobs extends Command
      * When the mail is expected to go, or is tried next; "-" while a worker has it, or while it
      * waits for a person.
      */
-    private static function next(Job $job): string
+    public static function next(Job $job): string
     {
         $in = ($job->expectedAt ?? $job->nextAttemptAt) - time();
         return match (true) {

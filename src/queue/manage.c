@@ -50,6 +50,7 @@ static char *write_list(const struct mq_queue *queue, const char *text,
     add_condition(list, " AND " HOLDS("last_error", "%d"), mq_text(filter->error));
     add_condition(list, " AND " HOLDS("subject", "%d"), mq_text(filter->subject));
     add_condition(list, " AND created_at < ?%d", mq_int_or_null(filter->created_before_s));
+    mq_buffer_cstr(&list->sql, filter->uncertain ? " AND uncertain_to IS NOT NULL" : "");
     mq_buffer_cstr(&list->sql, rest);
     return list->sql.failed ? NULL : mq_sql_expand(queue->dialect, &queue->names, list->sql.data);
 }
@@ -62,7 +63,7 @@ static enum mq_status list_jobs(struct mq_queue *queue, const struct mq_job_filt
     const char *text = mq_sql_text(queue, slot);
     struct list_query list = {0};
     char *sql = text ? write_list(queue, text, filter, &list) : NULL;
-    bool plain = list.count == 2;
+    bool plain = list.count == 2 && !filter->uncertain;
     struct mq_args args = {list.values, list.count};
     enum mq_status status = MQ_OK;
     if (!sql) {

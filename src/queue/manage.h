@@ -53,7 +53,8 @@ struct mq_job_filter {
     struct mq_str error;
     struct mq_str subject;
     int64_t created_before_s;
-    bool expected; /* sets expected_at of the jobs, which is not a condition */
+    bool uncertain; /* may have arrived at one of its recipients */
+    bool expected;  /* sets expected_at of the jobs, which is not a condition */
 };
 /* Lists jobs by ascending id, without their bodies and without rows of an unknown status. */
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
@@ -100,6 +101,10 @@ struct mq_resend {
  * MQ_MESSAGE says why not; then nothing has changed. */
 enum mq_status mq_queue_resend(struct mq_queue *queue, const struct mq_resend *how, int64_t *id,
                                struct mq_error *err);
+/* Takes the recipients that may have got it out of those of `ids` that are not being sent, with the
+ * event "sent". A job is deleted if it has no others, left or refused. */
+enum mq_status mq_queue_count_as_sent(struct mq_queue *queue, const struct mq_ids *ids,
+                                      int64_t *changed, struct mq_error *err);
 /* Deletes those of `ids` that are not being sent, about 4 MiB of messages a transaction. */
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err);

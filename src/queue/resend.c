@@ -1,7 +1,9 @@
-/* Mail that a person sends again as a new job, perhaps to a corrected address. */
+/* Mail that went wrong and that a person settles: sent again as a new job, or counted as sent. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/json.h"
 #include "mime/address.h"
 #include "mime/idn.h"
 #include "mime/wire/correct.h"
@@ -12,6 +14,8 @@
 #include "queue/manage.h"
 #include "queue/sql/columns.h"
 #include "queue/sql/transaction.h"
+
+/* ---- sent again ---- */
 
 /* The job that is sent again, and what it becomes. */
 struct resend {
@@ -167,6 +171,85 @@ enum mq_status mq_queue_resend(struct mq_queue *queue, const struct mq_resend *h
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
         status = resend_in(&tx, how, id, err);
+    }
+    return status;
+}
+
+/* ---- counted as sent ---- */
+
+/* Writes what is left of a job: recipients to be tried, or only refused ones. */
+static enum mq_status keep_rest(struct mq_tx *tx, const struct mq_job *job,
+                                const struct mq_strings *rest, struct mq_error *err)
+{
+    bool waited = job->parked_for && strcmp(job->parked_for, "uncertain") == 0;
+    enum mq_state to = rest->count == 0 ? MQ_PARKED : waited ? MQ_PENDING : job->state;
+    const char *why = rest->count == 0 ? "refused" : waited ? NULL : job->parked_for;
+    struct mq_buffer list = {0};
+    mq_json_strings(&list, rest);
+    struct mq_value values[] = {mq_cstr(mq_state_name(to)), mq_cstr(why),
+                                mq_text(mq_buffer_view(&list)), mq_int(job->id)};
+    struct mq_transition change = {job->state, to, MQ_SQL_ARRIVED, values, 4};
+    enum mq_status status = list.failed        ? mq_error_nomem(err)
+                            : to != job->state ? mq_job_transition(tx->queue, &change, err)
+                                               : mq_sql_exec(tx->queue, MQ_SQL_ARRIVED,
+                                                             (struct mq_args){values, 4}, err);
+    mq_buffer_clear(&list);
+    return status;
+}
+
+/* Counts as sent for those recipients that may have got it. */
+static enum mq_status arrive(struct mq_tx *tx, const struct mq_job *job, int64_t *changed,
+                             struct mq_error *err)
+{
+    struct mq_strings arrived = {0}, rest = {0};
+    const struct mq_strings *all = &job->recipients;
+    bool ok = mq_json_read(mq_str_of(job->uncertain_to), '[', &arrived) != MQ_NOMEM;
+    for (size_t i = 0; i < all->count && ok; i++) {
+        ok = mq_strings_contains(&arrived, all->items[i]) ||
+             mq_strings_add(&rest, mq_str_of(all->items[i]));
+    }
+    int sent = (int)(all->count - rest.count);
+    enum mq_status status = ok ? MQ_OK : mq_error_nomem(err);
+    if (ok && (sent > 0 || all->count == 0)) {
+        mq_tx_event(tx, job,
+                    &(struct mq_event){.type = MQ_EVENT_SENT,
+                                       .recipients = sent,
+                                       .ms = -1,
+                                       .reply = "counted as sent by a person"});
+        status = rest.count || job->refused ? keep_rest(tx, job, &rest, err)
+                                            : mq_job_drop(tx->queue, job->id, NULL, err);
+        ++*changed;
+    }
+    mq_strings_clear(&arrived);
+    mq_strings_clear(&rest);
+    return status;
+}
+
+static enum mq_status count_one(struct mq_tx *tx, int64_t id, int64_t *changed,
+                                struct mq_error *err)
+{
+    struct mq_job_list list = {0};
+    struct mq_args args = MQ_ARGS(mq_int(id));
+    enum mq_status status = mq_jobs_read(tx->queue, MQ_SQL_JOB_CHANGE, args, &list, err);
+    const struct mq_job *job = list.jobs;
+    if (status == MQ_OK && list.count && !job->unreadable && job->uncertain_to &&
+        job->state != MQ_SENDING) {
+        status = arrive(tx, job, changed, err);
+    }
+    mq_job_list_clear(&list);
+    return status;
+}
+
+enum mq_status mq_queue_count_as_sent(struct mq_queue *queue, const struct mq_ids *ids,
+                                      int64_t *changed, struct mq_error *err)
+{
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        *changed = 0;
+        for (size_t i = 0; i < ids->count && status == MQ_OK; i++) {
+            status = count_one(&tx, ids->items[i], changed, err);
+        }
     }
     return status;
 }

@@ -105,6 +105,7 @@ priority        0
 attempts        0
 maxAttempts     -
 uncertain       0
+uncertainTo     []
 nextAttemptAt   TIME
 expiresAt       -
 lockedUntil     -

@@ -162,6 +162,9 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         . strtok($block, "\n") . '; do head -n 1 seen | grep -qw "$word" || exit 1; done'],
     ['block' => 'docs/operations.md: mailqueue resend 4711', 'through' => $wrong,
         'shows' => '/takes the place of mail 4711, for ann@example\.org/'],
+    ['block' => 'docs/operations.md: mailqueue uncertain --sent 4711', 'through' => static fn(string $block): string
+        => $wrong('sqlite3 wrong.sqlite "UPDATE mail_queue SET status = \'failed\', uncertain_to = recipients";'
+            . str_replace('--type', '--yes --type', $block)), 'shows' => '/1 counted as sent.*0 brought back/s'],
     ['block' => 'docs/operations.md: export MAILQUEUE_REDIRECT_TO=', 'through' => static fn(string $block): string
         => "$block\nmailqueue status --database /home/me/app.sqlite",
         'shows' => '/Test mode of this machine: all mail goes to team@example\.org/'],

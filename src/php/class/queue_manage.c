@@ -95,11 +95,11 @@ static bool read_filter(zend_execute_data *execute_data, struct mq_job_filter *o
 {
     zval *status = NULL;
     zend_long limit = 50, after = 0, before = 0;
-    bool any_time = true, expected = false;
+    bool any_time = true, uncertain = false, expected = false;
     zend_string *type = NULL, *reference = NULL, *recipient = NULL, *error = NULL, *subject = NULL;
-    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!llS!S!S!S!S!l!b", &status, mq_ce_status, &limit,
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!llS!S!S!S!S!l!bb", &status, mq_ce_status, &limit,
                               &after, &type, &reference, &recipient, &error, &subject, &before,
-                              &any_time, &expected) == FAILURE) {
+                              &any_time, &uncertain, &expected) == FAILURE) {
         return false;
     }
     *out = (struct mq_job_filter){.state = state_of(status),
@@ -111,6 +111,7 @@ static bool read_filter(zend_execute_data *execute_data, struct mq_job_filter *o
                                   .error = text_of(error),
                                   .subject = text_of(subject),
                                   .created_before_s = before,
+                                  .uncertain = uncertain,
                                   .expected = expected};
     if (after < 0) {
         zend_argument_value_error(3, "must be an id, or 0 to begin");
@@ -196,13 +197,14 @@ ZEND_METHOD(MailQueue, expectedAt)
     }
 }
 
-enum deed { RETRY, RETRY_ONCE, HOLD, DELETE };
+enum deed { RETRY, RETRY_ONCE, HOLD, DELETE, COUNT };
 
 static enum mq_status do_deed(struct mq_queue *queue, enum deed deed, const struct mq_ids *ids,
                               int64_t *changed, struct mq_error *err)
 {
     return deed == HOLD     ? mq_queue_hold(queue, ids, changed, err)
            : deed == DELETE ? mq_queue_delete(queue, ids, changed, err)
+           : deed == COUNT  ? mq_queue_count_as_sent(queue, ids, changed, err)
                             : mq_queue_retry(queue, ids, deed == RETRY, changed, err);
 }
 
@@ -277,4 +279,9 @@ ZEND_METHOD(MailQueue, hold)
 ZEND_METHOD(MailQueue, delete)
 {
     act_on_ids(DELETE, INTERNAL_FUNCTION_PARAM_PASSTHRU);
+}
+
+ZEND_METHOD(MailQueue, countAsSent)
+{
+    act_on_ids(COUNT, INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }
