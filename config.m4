@@ -104,6 +104,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/subject.c
     src/mime/text/html.c
     src/mime/text/writer.c
+    src/mime/wire/correct.c
     src/mime/wire/envelope.c
     src/mime/wire/message.c
     src/mime/wire/reader.c
@@ -181,6 +182,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/queue.c
     src/queue/recover.c
     src/queue/redirect.c
+    src/queue/resend.c
     src/queue/settle.c
     src/queue/shared.c
     src/queue/sql/columns.c

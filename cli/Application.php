@@ -17,6 +17,7 @@ use MailQueue\Cli\Command\Mailq;
 use MailQueue\Cli\Command\Migrate;
 use MailQueue\Cli\Command\MigrateStore;
 use MailQueue\Cli\Command\Page;
+use MailQueue\Cli\Command\Resend;
 use MailQueue\Cli\Command\Send;
 use MailQueue\Cli\Command\Sendmail;
 use MailQueue\Cli\Command\Stats;
@@ -37,6 +38,8 @@ final class Application
         'show' => [Jobs::class, 'show'],
         'log' => [Log::class, 'run'],
         'retry' => [JobChanges::class, 'retry'],
+        'resend' => [Resend::class, 'resend'],
+        'uncertain' => [Resend::class, 'uncertain'],
         'hold' => [JobChanges::class, 'hold'],
         'delete' => [JobChanges::class, 'delete'],
         'forget' => [Forget::class, 'run'],

@@ -205,6 +205,38 @@ final class Commands
                 'once' => 'one more attempt only',
             ],
         ],
+        'resend' => [
+            'args' => 'ID',
+            'words' => 1,
+            'text' => 'Send a mail again as a new one, in the place of the old one, perhaps to '
+                . 'another address: the one that was refused, or the only one that is left, is '
+                . 'replaced, also in To and Cc. Exit 1 if that cannot be done.',
+            'examples' => [
+                'mailqueue resend 4711 --to ann@example.org',
+                'mailqueue resend 4711 --instead an@example.org --to ann@example.org',
+                'mailqueue resend 4711',
+            ],
+            'options' => [
+                'to=ADDRESS' => 'the right address',
+                'instead=ADDRESS' => 'the recipient that it replaces, where several could be meant',
+            ],
+        ],
+        'uncertain' => [
+            'args' => '[ID…]',
+            'words' => PHP_INT_MAX,
+            'text' => 'List mail that may have arrived: it was sent, but the reply of the relay '
+                . 'was never read. With an option, decide about those of the ids or the filter, '
+                . 'or about all. Exit 1 if none of the ids is such a mail.',
+            'examples' => [
+                'mailqueue uncertain',
+                'mailqueue uncertain --sent 4711 4712',
+                'mailqueue uncertain --send-again --type invoice --yes',
+            ],
+            'options' => [
+                'send-again' => 'send them again: those that have arrived arrive twice',
+                'sent' => 'count them as sent: they leave the queue',
+            ] + self::BULK,
+        ],
         'hold' => [
             'args' => '[ID…]',
             'words' => PHP_INT_MAX,

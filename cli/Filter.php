@@ -57,11 +57,15 @@ final class Filter
             . 'such as 90m, 12h or 7d, or a time such as 2026-11-21.');
     }
 
-    /** @return \Generator<int, list<Job>> all mails that match, some at a time */
-    public function jobs(MailQueue $queue): \Generator
+    /**
+     * @param array<string, mixed> $more arguments of MailQueue::jobs(), in addition
+     * @return \Generator<int, list<Job>> all mails that match, some at a time
+     */
+    public function jobs(MailQueue $queue, array $more = []): \Generator
     {
         $after = 0;
-        while ($jobs = $queue->jobs(...$this->arguments, limit: self::AT_ONCE, after: $after)) {
+        $all = $more + $this->arguments;
+        while ($jobs = $queue->jobs(...$all, limit: self::AT_ONCE, after: $after)) {
             $after = max(array_column($jobs, 'id'));
             yield $jobs;
         }

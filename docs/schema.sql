@@ -32,7 +32,9 @@ CREATE TABLE mail_queue (
     refused TEXT,                              -- JSON: address → reply, of those given up
     campaign_id INTEGER,                       -- for campaigns; not used yet
     fields TEXT,                               -- JSON: delivery status notifications that are wanted
-    subject TEXT                               -- decoded, at most 255 characters; NULL: not known before it is sent
+    subject TEXT,                              -- decoded, at most 255 characters; NULL: not known before it is sent
+    resent_of INTEGER,                         -- the id of the mail that this one replaced
+    uncertain_to TEXT                          -- JSON: recipients still to be tried that may have it
 );
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -135,7 +137,9 @@ CREATE TABLE mail_queue (
     refused TEXT,
     campaign_id BIGINT,
     fields TEXT,
-    subject TEXT
+    subject TEXT,
+    resent_of BIGINT,
+    uncertain_to TEXT
 ) WITH (autovacuum_vacuum_scale_factor = 0.01);
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -243,6 +247,8 @@ CREATE TABLE mail_queue (
     campaign_id BIGINT,
     fields LONGBLOB,
     subject LONGBLOB,
+    resent_of BIGINT,
+    uncertain_to LONGBLOB,
     claimable TINYINT AS (CASE WHEN status IN ('pending','failed') THEN 0 END) STORED,
     UNIQUE KEY mail_queue_key (reference, mail_type),
     KEY mail_queue_due (claimable, priority, next_attempt_at, id),

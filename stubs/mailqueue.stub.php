@@ -275,13 +275,14 @@ namespace {
          * @param string|null $error a part of the last error
          * @param string|null $subject a part of the subject
          * @param int|null $createdBefore only mail that was enqueued before this time
+         * @param bool $uncertain only mail that may have arrived: Job::$uncertainTo says at whom
          * @param bool $expected fill Job::$expectedAt: with an hourly limit, up to 10,000 mails are counted for
          *        each mail of the list
          * @param int|null $until an id: no later ones, so that a filter that no index serves need not read all
          *        mails at once
          * @return list<MailQueue\Job>
          */
-        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $expected = false, ?int $until = null): array {}
+        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null): array {}
 
         /**
          * Rows that no worker touches, because their status is not known to this version, or is "sending"
@@ -308,6 +309,33 @@ namespace {
          * @return int how many
          */
         public function retryFailed(?array $ids = null, bool $resetAttempts = true): int {}
+
+        /**
+         * Sends a mail again as a new one, whose Job::$resentOf names it. The old one leaves the queue in the same
+         * transaction; it must not be being sent, nor have expired. The new one goes to the recipients that are
+         * left and those that were refused, not to those that have it. It has the old one's reference, type,
+         * priority and expiry, new attempts, and a new Message-ID and Date, unless the message has a
+         * DKIM-Signature. A mail that was to be sent later is sent then.
+         *
+         * @param string|null $to an address that replaces one of the recipients, also in To and Cc of a stored
+         *        message, which must not have a DKIM-Signature
+         * @param string|null $instead the recipient that it replaces; null: the only one that was refused, or if
+         *        none was, the only one that is left
+         * @return int the new id
+         * @throws MailQueue\MessageException says why it cannot be sent again ("id"), or what is wrong with an
+         *         address ("to", "instead"); nothing has changed
+         */
+        public function resend(int $id, ?string $to = null, ?string $instead = null): int {}
+
+        /**
+         * Counts mail that may have arrived (jobs(uncertain: true)) as sent to those recipients that may have it
+         * (Job::$uncertainTo): in the counters and the history it is sent, and it leaves the queue. If it has other
+         * recipients, it stays for them.
+         *
+         * @phpstan-param list<int> $ids others than such mail, and mail that is being sent, are left alone
+         * @return int how many mails
+         */
+        public function countAsSent(array $ids): int {}
 
         /**
          * Parks what is waiting.
@@ -541,6 +569,13 @@ namespace MailQueue {
         public readonly ?int $maxAttempts;
         /** Attempts whose outcome nobody knows. */
         public readonly int $uncertain;
+        /**
+         * Those of $recipients that may have got it in such an attempt. Empty if there was none, or while composing
+         * decides about the recipients.
+         *
+         * @var list<string>
+         */
+        public readonly array $uncertainTo;
         public readonly int $nextAttemptAt;
         public readonly ?int $expiresAt;
         public readonly ?int $lockedUntil;
@@ -551,6 +586,8 @@ namespace MailQueue {
         /** "refused", "exhausted", "uncertain", "hold" or "unreadable" */
         public readonly ?string $parkedFor;
         public readonly int $createdAt;
+        /** The id of the mail that this one replaced: MailQueue::resend(). */
+        public readonly ?int $resentOf;
         /**
          * When a waiting mail will go, at the present limit and in the present order, if each mail before it has
          * one recipient. null: it does not wait, sending is off, 10,000 mails or more go before it, or jobs()

@@ -112,6 +112,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_jobs, 0, 0, IS_A
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, error, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, subject, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, createdBefore, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, uncertain, _IS_BOOL, 0, "false")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, expected, _IS_BOOL, 0, "false")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, until, IS_LONG, 1, "null")
 ZEND_END_ARG_INFO()
@@ -132,11 +133,19 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_retryFailed, 0, 
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, resetAttempts, _IS_BOOL, 0, "true")
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_hold, 0, 1, IS_LONG, 0)
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_resend, 0, 1, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, id, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, to, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, instead, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_countAsSent, 0, 1, IS_LONG, 0)
 	ZEND_ARG_TYPE_INFO(0, ids, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
 
-#define arginfo_class_MailQueue_delete arginfo_class_MailQueue_hold
+#define arginfo_class_MailQueue_hold arginfo_class_MailQueue_countAsSent
+
+#define arginfo_class_MailQueue_delete arginfo_class_MailQueue_countAsSent
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_config, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
@@ -270,6 +279,8 @@ ZEND_METHOD(MailQueue, strays);
 ZEND_METHOD(MailQueue, job);
 ZEND_METHOD(MailQueue, expectedAt);
 ZEND_METHOD(MailQueue, retryFailed);
+ZEND_METHOD(MailQueue, resend);
+ZEND_METHOD(MailQueue, countAsSent);
 ZEND_METHOD(MailQueue, hold);
 ZEND_METHOD(MailQueue, delete);
 ZEND_METHOD(MailQueue, config);
@@ -317,6 +328,8 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, job, arginfo_class_MailQueue_job, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, expectedAt, arginfo_class_MailQueue_expectedAt, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, retryFailed, arginfo_class_MailQueue_retryFailed, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, resend, arginfo_class_MailQueue_resend, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, countAsSent, arginfo_class_MailQueue_countAsSent, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, hold, arginfo_class_MailQueue_hold, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, delete, arginfo_class_MailQueue_delete, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, config, arginfo_class_MailQueue_config, ZEND_ACC_PUBLIC)
@@ -610,6 +623,12 @@ static zend_class_entry *register_class_MailQueue_Job(void)
 	zend_declare_typed_property(class_entry, property_uncertain_name, &property_uncertain_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_uncertain_name);
 
+	zval property_uncertainTo_default_value;
+	ZVAL_UNDEF(&property_uncertainTo_default_value);
+	zend_string *property_uncertainTo_name = zend_string_init("uncertainTo", sizeof("uncertainTo") - 1, 1);
+	zend_declare_typed_property(class_entry, property_uncertainTo_name, &property_uncertainTo_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_uncertainTo_name);
+
 	zval property_nextAttemptAt_default_value;
 	ZVAL_UNDEF(&property_nextAttemptAt_default_value);
 	zend_string *property_nextAttemptAt_name = zend_string_init("nextAttemptAt", sizeof("nextAttemptAt") - 1, 1);
@@ -657,6 +676,12 @@ static zend_class_entry *register_class_MailQueue_Job(void)
 	zend_string *property_createdAt_name = zend_string_init("createdAt", sizeof("createdAt") - 1, 1);
 	zend_declare_typed_property(class_entry, property_createdAt_name, &property_createdAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_createdAt_name);
+
+	zval property_resentOf_default_value;
+	ZVAL_UNDEF(&property_resentOf_default_value);
+	zend_string *property_resentOf_name = zend_string_init("resentOf", sizeof("resentOf") - 1, 1);
+	zend_declare_typed_property(class_entry, property_resentOf_name, &property_resentOf_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG|MAY_BE_NULL));
+	zend_string_release(property_resentOf_name);
 
 	zval property_expectedAt_default_value;
 	ZVAL_UNDEF(&property_expectedAt_default_value);

@@ -25,6 +25,8 @@ ZEND_METHOD(MailQueue, strays);
 ZEND_METHOD(MailQueue, job);
 ZEND_METHOD(MailQueue, expectedAt);
 ZEND_METHOD(MailQueue, retryFailed);
+ZEND_METHOD(MailQueue, resend);
+ZEND_METHOD(MailQueue, countAsSent);
 ZEND_METHOD(MailQueue, hold);
 ZEND_METHOD(MailQueue, delete);
 ZEND_METHOD(MailQueue, config);

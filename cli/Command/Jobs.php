@@ -4,11 +4,13 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Command;
 
+use MailQueue;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Filter;
 use MailQueue\Cli\Report\Timeline;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
+use MailQueue\Internal;
 use MailQueue\Job;
 use MailQueue\Status;
 
@@ -51,7 +53,7 @@ final class Jobs extends Command
     }
 
     /** Cuts a long subject; `show` prints all of it. */
-    private static function short(string $subject): string
+    public static function short(string $subject): string
     {
         $isLong = preg_match('/\A.{37}(?=.{4})/us', $subject, $match) === 1;
         return Terminal::safe($isLong ? "$match[0]..." : $subject);
@@ -61,7 +63,7 @@ final class Jobs extends Command
      * When the mail is expected to go, or is tried next; "-" while a worker has it, or while it
      * waits for a person.
      */
-    private static function next(Job $job): string
+    public static function next(Job $job): string
     {
         $in = ($job->expectedAt ?? $job->nextAttemptAt) - time();
         return match (true) {
@@ -77,7 +79,8 @@ final class Jobs extends Command
         $queue = $this->settings->queue();
         $job = $queue->job($id);
         $history = Timeline::of($queue, $id);
-        if ($job === null && $history === []) {
+        $new = $job === null ? self::resentAs($queue, $id) : null;
+        if ($job === null && $history === [] && $new === null) {
             throw new Stop(
                 "There is no mail with the id $id. Mail that was sent leaves the "
                 . 'queue: ' . $this->settings->command("log --id $id") . ' says what became of it.',
@@ -85,11 +88,10 @@ final class Jobs extends Command
             );
         }
         if ($job === null) {
-            return $this->result(['id' => $id, 'history' => $history], static function () use (
-                $id,
-                $history
-            ): void {
-                echo "Mail $id has left the queue.\n";
+            $gone = ['id' => $id, 'resentAs' => $new, 'history' => $history];
+            return $this->result($gone, static function () use ($id, $new, $history): void {
+                echo "Mail $id ", $new === null ? "has left the queue.\n"
+                    : "was sent again as mail $new.\n";
                 self::timeline($history);
             });
         }
@@ -105,6 +107,17 @@ final class Jobs extends Command
             }
             self::timeline($history);
         });
+    }
+
+    /** The mail in the queue that took this one's place. */
+    private static function resentAs(MailQueue $queue, int $id): ?int
+    {
+        $rows = Internal::select(
+            $queue,
+            'SELECT id FROM {t} WHERE resent_of = ?1 AND id > ?1 ORDER BY id LIMIT 1',
+            [$id]
+        );
+        return isset($rows[0]) ? (int) $rows[0][0] : null;
     }
 
     /** @param list<array<string, int|string|null>> $history */

@@ -309,7 +309,7 @@ static enum mq_status find_holder(struct mq_queue *queue, const struct mq_new_jo
     return status;
 }
 
-static enum mq_status store(struct mq_tx *tx, const struct mq_new_job *job, int64_t *id,
+enum mq_status mq_job_store(struct mq_tx *tx, const struct mq_new_job *job, int64_t *id,
                             struct mq_error *err)
 {
     for (bool again = false;; again = true) {
@@ -333,7 +333,7 @@ static enum mq_status store_all(struct mq_tx *tx, const struct mq_new_job *jobs,
     MQ_TRY(insert_jobs(tx->queue, jobs, count, ids, err));
     for (size_t i = 0; i < count; i++) {
         if (ids[i] == 0) {
-            MQ_TRY(store(tx, &jobs[i], &ids[i], err));
+            MQ_TRY(mq_job_store(tx, &jobs[i], &ids[i], err));
         }
     }
     return MQ_OK;

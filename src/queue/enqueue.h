@@ -10,6 +10,7 @@
 
 struct mq_notify;
 struct mq_queue;
+struct mq_tx;
 
 #define MQ_REFERENCE_MAX 190 /* octets */
 #define MQ_TYPE_MAX      64
@@ -29,6 +30,7 @@ struct mq_new_job {
     struct mq_str body;                  /* wire form; data NULL: none */
     const struct mq_notify *notify;      /* NULL: the relay's default */
     struct mq_str subject;               /* decoded, for people; data NULL: composed when sent */
+    int64_t resent_of;                   /* id of the job that it replaces; 0: none */
 };
 
 /* Checks a job. MQ_INVALID or MQ_MESSAGE names the field that is not allowed (reference and type: 1
@@ -39,5 +41,8 @@ enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *e
  * a failure. A parked or expired job of the same pair is replaced. */
 enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *jobs, size_t count,
                                 int64_t *ids, struct mq_error *err);
+/* Stores a checked job within a transaction; *id as above. */
+enum mq_status mq_job_store(struct mq_tx *tx, const struct mq_new_job *job, int64_t *id,
+                            struct mq_error *err);
 
 #endif

@@ -46,7 +46,9 @@ struct mq_job {
     char *envelope_from;          /* "" is the null reverse-path; NULL: set when composed */
     struct mq_strings recipients; /* still to be tried; none: set when composed */
     char *subject;                /* decoded, for people; NULL: composed when sent */
+    int64_t resent_of;            /* id of the job that this one replaces; 0: none */
     char *refused;                /* JSON object address → reply, or NULL */
+    char *uncertain_to;           /* JSON array: which of the recipients may have it; NULL: none */
     struct mq_notify notify;      /* from the column `fields` */
     char *body;                   /* wire form; NULL: to be composed (or not loaded) */
     size_t body_len;

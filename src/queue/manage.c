@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "queue/body.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/sql/columns.h"
@@ -50,6 +51,7 @@ static char *write_list(const struct mq_queue *queue, const char *text,
     add_condition(list, " AND " HOLDS("subject", "%d"), mq_text(filter->subject));
     add_condition(list, " AND created_at < ?%d", mq_int_or_null(filter->created_before_s));
     add_condition(list, " AND id <= ?%d", mq_int_or_null(filter->until));
+    mq_buffer_cstr(&list->sql, filter->uncertain ? " AND uncertain_to IS NOT NULL" : "");
     mq_buffer_cstr(&list->sql, rest);
     return list->sql.failed ? NULL : mq_sql_expand(queue->dialect, &queue->names, list->sql.data);
 }
@@ -62,7 +64,7 @@ static enum mq_status list_jobs(struct mq_queue *queue, const struct mq_job_filt
     const char *text = mq_sql_text(queue, slot);
     struct list_query list = {0};
     char *sql = text ? write_list(queue, text, filter, &list) : NULL;
-    bool plain = list.count == 2;
+    bool plain = list.count == 2 && !filter->uncertain;
     struct mq_args args = {list.values, list.count};
     enum mq_status status = MQ_OK;
     if (!sql) {
@@ -108,20 +110,6 @@ enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_strays *out, st
     return status;
 }
 
-/* Loads the body, which stays NULL if there is none. */
-static enum mq_status load_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err)
-{
-    enum mq_status status;
-    if (mq_sql_row(queue, MQ_SQL_BODY, MQ_ARGS(mq_int(job->id)), &status, err)) {
-        struct mq_str body = mq_sql_column_str(queue, 0);
-        job->body = mq_str_dup(body.data ? body : MQ_STR(""));
-        job->body_len = body.len;
-        status = job->body ? MQ_OK : mq_error_nomem(err);
-        mq_sql_finish(queue);
-    }
-    return status;
-}
-
 enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *out, bool *found,
                             struct mq_error *err)
 {
@@ -129,7 +117,7 @@ enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *o
     MQ_TRY(mq_schema_check(queue, err));
     enum mq_status status = mq_jobs_read(queue, MQ_SQL_JOB, MQ_ARGS(mq_int(id)), &list, err);
     if (status == MQ_OK && list.count) {
-        status = load_body(queue, &list.jobs[0], err);
+        status = mq_job_load_body(queue, &list.jobs[0], err);
     }
     if (status == MQ_OK) {
         status = mq_queue_expect(queue, list.jobs, list.count, err);
@@ -147,8 +135,7 @@ enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *o
 
 /* ---- changes by id ---- */
 
-/* Appends the refused recipients to those that are left. */
-static enum mq_status bring_back(struct mq_job *job, struct mq_error *err)
+enum mq_status mq_job_bring_back(struct mq_job *job, struct mq_error *err)
 {
     struct mq_strings refused = {0}; /* each address and its reply */
     bool ok = true;
@@ -204,7 +191,7 @@ static enum mq_status retry_one(struct mq_tx *tx, int64_t id, bool reset, int64_
     struct mq_job *job = list.jobs;
     if (status == MQ_OK && list.count && !job->unreadable &&
         (job->state == MQ_PARKED || job->state == MQ_FAILED)) {
-        status = bring_back(job, err);
+        status = mq_job_bring_back(job, err);
         if (status == MQ_OK) {
             status = write_retry(tx, job, reset, err);
         }

@@ -58,8 +58,9 @@ struct mq_job_filter {
     struct mq_str error;
     struct mq_str subject;
     int64_t created_before_s;
-    int64_t until; /* an id: no later ones; 0: all */
-    bool expected; /* sets expected_at of the jobs, which is not a condition */
+    int64_t until;  /* an id: no later ones; 0: all */
+    bool uncertain; /* may have arrived at one of its recipients */
+    bool expected;  /* sets expected_at of the jobs, which is not a condition */
 };
 /* Lists jobs by ascending id, without their bodies and without rows of an unknown status. */
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
@@ -95,6 +96,21 @@ enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, 
 /* Parks those of `ids` that are pending or failed. */
 enum mq_status mq_queue_hold(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                              struct mq_error *err);
+struct mq_resend {
+    int64_t id;
+    const char *to;      /* the address that replaces a recipient; NULL: none */
+    const char *instead; /* the recipient to be replaced; NULL: the only one that was refused, or
+                            else the only one that is left */
+};
+/* Replaces a job that is not being sent by a new one, for the recipients that are left and those
+ * that were refused. The new one has another Message-ID and Date, unless the message is signed.
+ * MQ_MESSAGE says why not; then nothing has changed. */
+enum mq_status mq_queue_resend(struct mq_queue *queue, const struct mq_resend *how, int64_t *id,
+                               struct mq_error *err);
+/* Takes the recipients that may have got it out of those of `ids` that are not being sent, with the
+ * event "sent". A job is deleted if it has no others, left or refused. */
+enum mq_status mq_queue_count_as_sent(struct mq_queue *queue, const struct mq_ids *ids,
+                                      int64_t *changed, struct mq_error *err);
 /* Deletes those of `ids` that are not being sent, about 4 MiB of messages a transaction. */
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err);

@@ -36,6 +36,7 @@ struct plan {
     struct mq_buffer error;
     struct mq_buffer recipients;
     struct mq_buffer refused;
+    struct mq_buffer uncertain_to;
 };
 
 /* The outcome of one recipient. If the worker gave one for the whole job, recipients that the claim
@@ -122,6 +123,28 @@ static void write_refused(const struct mq_settlement *s, struct mq_buffer *out)
         }
     }
     mq_buffer_cstr(out, "}");
+}
+
+/* Writes the recipients that stay and may have got the message, now or in an earlier attempt. If
+ * there are no recipients, because it is composed when sent, the list is empty. */
+static void write_uncertain(const struct mq_settlement *s, struct mq_buffer *out)
+{
+    const struct mq_job *job = s->job;
+    struct mq_strings before = {0};
+    out->failed = mq_json_read(mq_str_of(job->uncertain_to), '[', &before) == MQ_NOMEM;
+    for (size_t i = 0; i < job->recipients.count; i++) {
+        const char *address = job->recipients.items[i];
+        enum mq_outcome result = result_of(s, i);
+        if (result == MQ_OUTCOME_UNCERTAIN ||
+            (mq_outcomes[result].stays && mq_strings_contains(&before, address))) {
+            mq_buffer_char(out, out->len ? ',' : '[');
+            mq_json_string(out, mq_str_of(address));
+        }
+    }
+    if (out->len > 0 || job->recipients.count == 0) {
+        mq_buffer_cstr(out, out->len ? "]" : "[]");
+    }
+    mq_strings_clear(&before);
 }
 
 static void write_error(const char *error, struct mq_buffer *out)
@@ -218,6 +241,9 @@ static void make_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
     if (t->count[MQ_OUTCOME_REFUSED] > 0 && job->recipients.count) {
         write_refused(s, &plan->refused);
     }
+    if (t->count[MQ_OUTCOME_UNCERTAIN] > 0 || job->uncertain_to) {
+        write_uncertain(s, &plan->uncertain_to);
+    }
     write_error(s->error ? s->error : t->reply[MQ_OUTCOME_REFUSED], &plan->error);
 }
 
@@ -236,9 +262,11 @@ static enum mq_status write_row(struct mq_tx *tx, struct mq_settlement *s, const
                                 mq_note(mq_buffer_view(&plan->error)),
                                 mq_cstr(plan->parked_for),
                                 mq_text(mq_buffer_view(&plan->recipients)),
-                                mq_note(mq_buffer_view(&plan->refused))};
-    struct mq_transition change = {MQ_SENDING, plan->to, MQ_SQL_SETTLE, values, 12};
-    if (plan->error.failed || plan->recipients.failed || plan->refused.failed) {
+                                mq_note(mq_buffer_view(&plan->refused)),
+                                mq_text(mq_buffer_view(&plan->uncertain_to))};
+    struct mq_transition change = {MQ_SENDING, plan->to, MQ_SQL_SETTLE, values, 13};
+    if (plan->error.failed || plan->recipients.failed || plan->refused.failed ||
+        plan->uncertain_to.failed) {
         return mq_error_nomem(err);
     }
     MQ_TRY(mq_job_transition(tx->queue, &change, err));
@@ -349,6 +377,7 @@ enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *s, enum mq_
     mq_buffer_clear(&plan.error);
     mq_buffer_clear(&plan.recipients);
     mq_buffer_clear(&plan.refused);
+    mq_buffer_clear(&plan.uncertain_to);
     return status;
 }
 

@@ -168,8 +168,11 @@ bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms)
 
 /* Gives a job that we hold its new lease. It was claimed again because the database was put back to
  * an earlier state, or because the lease ended unnoticed. */
-static void merge(struct mq_delivery *held, const struct mq_job *again, int64_t end_ms)
+static void merge(struct mq_delivery *held, struct mq_job *again, int64_t end_ms)
 {
+    char *before = held->job.uncertain_to;
+    held->job.uncertain_to = again->uncertain_to;
+    again->uncertain_to = before;
     held->job.attempts = again->attempts;
     held->job.uncertain = again->uncertain;
     held->job.paid = again->paid;

@@ -68,11 +68,13 @@ final class MailQueue implements MailQueue\Enqueuer
   public runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null): bool
   public static checkTransport(string $transport, int $lease = 900): string
   public stats(?int $exactUpTo = null): MailQueue\Stats
-  public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $expected = false, ?int $until = null): array
+  public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null): array
   public strays(): array
   public job(int $id): ?MailQueue\Job
   public expectedAt(int $id): ?int
   public retryFailed(?array $ids = null, bool $resetAttempts = true): int
+  public resend(int $id, ?string $to = null, ?string $instead = null): int
+  public countAsSent(array $ids): int
   public hold(array $ids): int
   public delete(array $ids): int
   public config(string $key): ?string
@@ -115,6 +117,7 @@ final class MailQueue\Job
   readonly int $attempts
   readonly ?int $maxAttempts
   readonly int $uncertain
+  readonly array $uncertainTo
   readonly int $nextAttemptAt
   readonly ?int $expiresAt
   readonly ?int $lockedUntil
@@ -123,6 +126,7 @@ final class MailQueue\Job
   readonly ?string $lastError
   readonly ?string $parkedFor
   readonly int $createdAt
+  readonly ?int $resentOf
   readonly ?int $expectedAt
   readonly string $messageId
   readonly ?string $subject

@@ -105,6 +105,7 @@ priority        0
 attempts        0
 maxAttempts     -
 uncertain       0
+uncertainTo     []
 nextAttemptAt   TIME
 expiresAt       -
 lockedUntil     -
@@ -113,6 +114,7 @@ lastAttemptAt   -
 lastError       %S
 parkedFor       hold
 createdAt       TIME
+resentOf        -
 expectedAt      -
 messageId       <ID@example.org>
 subject         Hello

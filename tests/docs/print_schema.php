@@ -32,6 +32,8 @@ const MEANINGS = [
         'refused' => 'JSON: address → reply, of those given up',
         'campaign_id' => 'for campaigns; not used yet',
         'fields' => 'JSON: delivery status notifications that are wanted',
+        'resent_of' => 'the id of the mail that this one replaced',
+        'uncertain_to' => 'JSON: recipients still to be tried that may have it',
         'subject' => 'decoded, at most 255 characters; NULL: not known before it is sent',
     ],
     'mail_body' => ['id' => "the job's", 'content' => 'the message; a job without one is composed when it is sent'],

@@ -42,6 +42,10 @@ $server = 'export MAILQUEUE_DATABASE_USER=app MAILQUEUE_DATABASE_PASSWORD=secret
 /** No systemd runs here that could start a unit: tests/share/systemd.phpt has one. */
 $offline = static fn(string $block): string => 'export SYSTEMD_OFFLINE=1; ' . str_replace(' --now', '', $block);
 $siteMail = 'echo hi | runuser -u www-data -- mailqueue sendmail --database=/var/www/app/data/app.sqlite b@example.net' . "\n";
+/** A block about mail 4711, in a queue that has only this one. */
+$wrong = static fn(string $block): string => 'export MAILQUEUE_DATABASE=/home/me/wrong.sqlite; rm -f wrong.sqlite*; '
+    . 'mailqueue migrate; printf "From: a@example.org\nTo: an@example.org\n\nhi\n" | mailqueue sendmail -t; '
+    . 'sqlite3 wrong.sqlite "UPDATE mail_queue SET id = 4711; UPDATE mail_body SET id = 4711"; ' . $block;
 
 $steps = [
     ['name' => 'a user with a checkout', 'user' => 'root', 'in' => '/',
@@ -164,6 +168,11 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
     ['block' => 'docs/operations.md: hour            sent', 'through' => static fn(string $block): string
         => 'mailqueue stats --by hour --database /home/me/app.sqlite >seen; cat seen; for word in '
         . strtok($block, "\n") . '; do head -n 1 seen | grep -qw "$word" || exit 1; done'],
+    ['block' => 'docs/operations.md: mailqueue resend 4711', 'through' => $wrong,
+        'shows' => '/takes the place of mail 4711, for ann@example\.org/'],
+    ['block' => 'docs/operations.md: mailqueue uncertain --sent 4711', 'through' => static fn(string $block): string
+        => $wrong('sqlite3 wrong.sqlite "UPDATE mail_queue SET status = \'failed\', uncertain_to = recipients";'
+            . str_replace('--type', '--yes --type', $block)), 'shows' => '/1 counted as sent.*0 brought back/s'],
     ['block' => 'docs/operations.md: export MAILQUEUE_REDIRECT_TO=', 'through' => static fn(string $block): string
         => "$block\nmailqueue status --database /home/me/app.sqlite",
         'shows' => '/Test mode of this machine: all mail goes to team@example\.org/'],

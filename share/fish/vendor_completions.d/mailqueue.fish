@@ -10,6 +10,8 @@ complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a list -d 
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a show -d 'Show one mail'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a log -d 'Show what the workers logged about mail'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a retry -d 'Bring failed mail back'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a resend -d 'Send a mail again as a new one'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a uncertain -d 'List mail that may have arrived'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a hold -d 'Park waiting mail'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a delete -d 'Delete mail that is not being sent'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a forget -d 'Erase what the queue knows of an address'
@@ -78,6 +80,18 @@ complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l older -d 'only m
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l yes -d 'change what the filter finds without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l all -d 'without ids'
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l once -d 'one more attempt only'
+complete -c mailqueue -n '__fish_seen_subcommand_from resend' -l to -d 'the right address' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from resend' -l instead -d 'the recipient that it replaces' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l send-again -d 'send them again'
+complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l sent -d 'count them as sent'
+complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l status -d 'only mail that is pending' -r -f -a 'pending sending failed parked held'
+complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l type -d 'only mail of this type' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l reference -d 'only mail with this reference' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l recipient -d 'only mail to an address with this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l error -d 'only mail whose last error has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l subject -d 'only mail whose subject has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l older -d 'only mail that was enqueued before 90m' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l yes -d 'change what the filter finds without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l status -d 'only mail that is pending' -r -f -a 'pending sending failed parked held'
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l type -d 'only mail of this type' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l reference -d 'only mail with this reference' -r -f

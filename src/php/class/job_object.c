@@ -79,6 +79,14 @@ static void fill_refused(zval *property, const char *json)
     mq_strings_clear(&pairs);
 }
 
+static void fill_uncertain(zval *property, const char *json)
+{
+    struct mq_strings list = {0};
+    mq_json_read(mq_str_of(json), '[', &list);
+    mq_php_set_list(property, &list);
+    mq_strings_clear(&list);
+}
+
 /* On the wire, a redirected mail begins with a line that names its original recipients. The line is
  * folded after each address (RFC 5322, section 2.2.3). */
 static void fill_message(zval *property, const struct mq_job *job, enum mq_php_job_view view)
@@ -114,6 +122,7 @@ void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view v
     ZVAL_LONG(next++, job->attempts);
     mq_php_set_int(next++, job->max_attempts != 0, job->max_attempts);
     ZVAL_LONG(next++, job->uncertain);
+    fill_uncertain(next++, job->uncertain_to);
     ZVAL_LONG(next++, job->next_attempt_at);
     mq_php_set_int(next++, job->expires_at != 0, job->expires_at);
     mq_php_set_int(next++, job->locked_until != 0, job->locked_until);
@@ -122,6 +131,7 @@ void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view v
     mq_php_set_text(next++, job->last_error);
     mq_php_set_text(next++, job->parked_for);
     ZVAL_LONG(next++, job->created_at);
+    mq_php_set_int(next++, job->resent_of != 0, job->resent_of);
     mq_php_set_int(next++, job->expected_at != 0, job->expected_at);
     mq_php_set_text(next++, job->message_id ? job->message_id : "");
     mq_php_set_text(next++, job->subject);

@@ -95,11 +95,12 @@ static bool read_filter(zend_execute_data *execute_data, struct mq_job_filter *o
 {
     zval *status = NULL;
     zend_long limit = 50, after = 0, before = 0, until = 0;
-    bool any_time = true, expected = false, to_end = true;
+    bool any_time = true, uncertain = false, expected = false, to_end = true;
     zend_string *type = NULL, *reference = NULL, *recipient = NULL, *error = NULL, *subject = NULL;
-    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!llS!S!S!S!S!l!bl!", &status, mq_ce_status,
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!llS!S!S!S!S!l!bbl!", &status, mq_ce_status,
                               &limit, &after, &type, &reference, &recipient, &error, &subject,
-                              &before, &any_time, &expected, &until, &to_end) == FAILURE) {
+                              &before, &any_time, &uncertain, &expected, &until,
+                              &to_end) == FAILURE) {
         return false;
     }
     *out = (struct mq_job_filter){.state = state_of(status),
@@ -112,6 +113,7 @@ static bool read_filter(zend_execute_data *execute_data, struct mq_job_filter *o
                                   .subject = text_of(subject),
                                   .created_before_s = before,
                                   .until = until,
+                                  .uncertain = uncertain,
                                   .expected = expected};
     if (after < 0) {
         zend_argument_value_error(3, "must be an id, or 0 to begin");
@@ -199,13 +201,14 @@ ZEND_METHOD(MailQueue, expectedAt)
     }
 }
 
-enum deed { RETRY, RETRY_ONCE, HOLD, DELETE };
+enum deed { RETRY, RETRY_ONCE, HOLD, DELETE, COUNT };
 
 static enum mq_status do_deed(struct mq_queue *queue, enum deed deed, const struct mq_ids *ids,
                               int64_t *changed, struct mq_error *err)
 {
     return deed == HOLD     ? mq_queue_hold(queue, ids, changed, err)
            : deed == DELETE ? mq_queue_delete(queue, ids, changed, err)
+           : deed == COUNT  ? mq_queue_count_as_sent(queue, ids, changed, err)
                             : mq_queue_retry(queue, ids, deed == RETRY, changed, err);
 }
 
@@ -239,6 +242,28 @@ ZEND_METHOD(MailQueue, retryFailed)
     act(ZEND_THIS, list, reset ? RETRY : RETRY_ONCE, return_value);
 }
 
+ZEND_METHOD(MailQueue, resend)
+{
+    zend_long id;
+    int64_t new_id = 0;
+    char *to = NULL, *instead = NULL;
+    size_t to_len, instead_len;
+    struct mq_error err;
+
+    ZEND_PARSE_PARAMETERS_START(1, 3)
+        Z_PARAM_LONG(id)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_PATH_OR_NULL(to, to_len)
+        Z_PARAM_PATH_OR_NULL(instead, instead_len)
+    ZEND_PARSE_PARAMETERS_END();
+
+    const struct mq_resend how = {.id = id, .to = to, .instead = instead};
+    struct mq_queue *queue = mq_php_queue_use(ZEND_THIS);
+    if (queue && mq_php_queue_ok(ZEND_THIS, mq_queue_resend(queue, &how, &new_id, &err), &err)) {
+        RETURN_LONG((zend_long)new_id);
+    }
+}
+
 static void act_on_ids(enum deed deed, INTERNAL_FUNCTION_PARAMETERS)
 {
     HashTable *list;
@@ -258,4 +283,9 @@ ZEND_METHOD(MailQueue, hold)
 ZEND_METHOD(MailQueue, delete)
 {
     act_on_ids(DELETE, INTERNAL_FUNCTION_PARAM_PASSTHRU);
+}
+
+ZEND_METHOD(MailQueue, countAsSent)
+{
+    act_on_ids(COUNT, INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
 #include "mime/address.h"
 #include "mime/idn.h"
 #include "mime/subject.h"
+#include "mime/wire/correct.h"
 #include "mime/wire/repair.h"
 #include "php/message/given_message.h"
 #include "php_mailqueue.h"
@@ -168,24 +168,19 @@ static enum mq_status make_body(struct mq_php_mail *mail, const struct mq_php_me
                          : compose_fields(mail, &message->fields, date_s, err);
 }
 
-/* Makes "<32 hex digits@domain>" (RFC 5322, section 3.6.4) with the domain of the sender: the
- * array's; else the envelope's or, if that is empty, the text's. */
+/* Makes an id with the domain of the sender: the array's; else the envelope's or, if that is empty,
+ * the text's. */
 static enum mq_status make_message_id(struct mq_php_mail *mail,
                                       const struct mq_php_message *message, struct mq_error *err)
 {
-    char random[33];
     char *named = NULL;
     const char *from = mail->envelope_from;
     if (message && (message->text == NULL || from == NULL || *from == '\0')) {
         mq_php_message_sender(message, &named, NULL);
         from = named ? named : from;
     }
-    const char *at = from ? strrchr(from, '@') : NULL;
-    struct mq_buffer id = {0};
-    mq_random_hex(random, 16);
-    mq_buffer_printf(&id, "<%s@%s>", random, at ? at + 1 : "localhost");
+    mail->message_id = mq_message_new_id(from);
     free(named);
-    mail->message_id = mq_buffer_take(&id);
     return mail->message_id ? MQ_OK : mq_error_nomem(err);
 }
 

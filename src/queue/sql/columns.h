@@ -39,6 +39,8 @@ enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_transit
  * orphan check, and without a reference. */
 enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
                                struct mq_error *err);
+/* Appends the refused recipients to those that are left. */
+enum mq_status mq_job_bring_back(struct mq_job *job, struct mq_error *err);
 /* What a transaction has deleted, counted so that it does not hold the write lock for long. */
 struct mq_dropped {
     int64_t rows;

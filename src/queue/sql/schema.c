@@ -1,6 +1,6 @@
-/* The tables and their versions: version 2 added `subject`, version 3 the
- * counters and the history. The migration can be run again: it adds
- * columns that an earlier version lacks, and tables and indexes that somebody dropped. */
+/* The tables and their versions: version 2 added `subject`, version 3 the counters, the history,
+ * `resent_of` and `uncertain_to`. The migration can be run again: it adds columns that an earlier
+ * version lacks, and tables and indexes that somebody dropped. */
 #include "queue/sql/schema.h"
 
 #include <stdio.h>

@@ -88,7 +88,8 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_SETTLE] =
         "UPDATE {t} SET status = ?1, attempts = ?5, uncertain = ?6, next_attempt_at = ?7, "
         "last_attempt_at = ?8, last_error = COALESCE(?9, last_error), parked_for = ?10, "
-        "recipients = COALESCE(?11, recipients), refused = COALESCE(?12, refused), paid = 0, "
+        "recipients = COALESCE(?11, recipients), refused = COALESCE(?12, refused), "
+        "uncertain_to = ?13, paid = 0, "
         "locked_until = NULL, locked_by = NULL "
         "WHERE id = ?2 AND locked_by = ?3 AND attempts = ?4",
     [MQ_SQL_RENEW] =
@@ -136,6 +137,8 @@ static const char *const common[MQ_SQL_COUNT] = {
                          "UNION ALL SELECT id FROM {t} WHERE status = 'failed' "
                          "AND status IN ('failed','held') AND id > ?1 "
                          "ORDER BY id LIMIT ?2",
+    [MQ_SQL_ARRIVED] = "UPDATE {t} SET status = ?1, parked_for = ?2, recipients = ?3, "
+                       "uncertain_to = NULL, uncertain = 0 WHERE id = ?4",
     /* The + keeps SQLite's planner from reading all waiting rows by the index of due jobs. */
     [MQ_SQL_EXPIRED] = "SELECT " MQ_COLS " FROM {t}{X} WHERE " MQ_EXPIRED_BY "?1 "
                        "AND {+}" MQ_CLAIMABLE_SQL " ORDER BY expires_at LIMIT ?2{w}",

@@ -65,6 +65,7 @@ enum mq_sql {
     MQ_SQL_LOG_ERASE,
     MQ_SQL_RETRY,
     MQ_SQL_RETRYABLE,
+    MQ_SQL_ARRIVED, /* takes recipients that may have got it out of the row */
     MQ_SQL_EXPIRED,
     MQ_SQL_WALK_END,
     MQ_SQL_WALK,
@@ -93,7 +94,7 @@ enum mq_sql {
     MQ_SQL_SLOT_TAKE, /* 1: taken; 0: another session or this one has it already */
     MQ_SQL_SLOT_FREE,
     MQ_SQL_SLOTS_HELD, /* how many of the slots below ?2 are taken */
-    /* Many rows: a list is one parameter, a JSON array of pairs of an id and a number. */
+    /* Many rows at a time. A list is one parameter: a JSON array of pairs of id and number. */
     MQ_SQL_CLAIM_TAKE_MANY,    /* as MQ_SQL_CLAIM_TAKE, but ?4 is a list: ids and tokens paid */
     MQ_SQL_SETTLE_DELETE_MANY, /* ?1: list of ids and attempts, ?2: token; returns the pairs that it
                                   deleted, or only locked for MQ_SQL_DELETE_JOBS */

@@ -206,6 +206,31 @@ static void test_uncertain(void **state)
     fx_close(&fx);
 }
 
+/* The row names those that may have it, until a later attempt is clear about them. */
+static void test_uncertain_for_some(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    fx_mail(&fx, "a@example.org b@example.org c@example.org");
+    fx_claim(&fx);
+    fx_settle(&fx, 0, "ulr");
+    row_text(&fx, "uncertain_to", "[\"a@example.org\"]");
+    fx.now_s += 60;
+    fx_claim(&fx);
+    fx_settle(&fx, 0, ".u");
+    row_text(&fx, "uncertain_to", "[\"a@example.org\",\"b@example.org\"]");
+    fx.now_s += 300;
+    fx_claim(&fx);
+    fx_settle(&fx, 0, "al");
+    row_text(&fx, "uncertain_to", "[\"b@example.org\"]");
+    fx.now_s += 3600;
+    fx_claim(&fx);
+    fx_settle(&fx, 0, "r");
+    row_text(&fx, "uncertain_to", NULL);
+    fx_close(&fx);
+}
+
 static void test_whole_job(void **state)
 {
     (void)state;
@@ -446,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_partly_tried_with_progress),
         cmocka_unit_test(test_release),
         cmocka_unit_test(test_uncertain),
+        cmocka_unit_test(test_uncertain_for_some),
         cmocka_unit_test(test_whole_job),
         cmocka_unit_test(test_composed),
         cmocka_unit_test(test_set_envelope),
