@@ -128,10 +128,11 @@ final class Copy
         return array_sum(array_diff_key($this->counts, ['sent' => 0]));
     }
 
-    /** Makes a queue in memory, which tells whether a message can be sent as it is. */
+    /** Makes a queue in memory, which tells whether names and messages can be used as they are. */
     private function trial(): ?MailQueue
     {
-        return extension_loaded('pdo_sqlite') ? new MailQueue(new PDO('sqlite::memory:')) : null;
+        return extension_loaded('pdo_sqlite') ? $this->names->queue(new PDO('sqlite::memory:'))
+            : null;
     }
 
     /**
@@ -200,7 +201,8 @@ final class Copy
         $sets = [...($this->hasId ? [['id']] : []),
             ...($this->shape === Shape::Jobs ? [[$reference, 'mail_type']] : [])];
         foreach ($sets as $names) {
-            $bytes = array_map($this->database->bytes(...), $names);
+            $bytes = array_map(fn (string $name): string
+                => $this->database->bytes($this->spelled(strtolower($name))), $names);
             $min = static fn (string $one): string => "MIN($one)";
             $shown = implode(', ', array_map($min, $bytes));
             $result = $this->database->pdo->query("SELECT $shown, COUNT(*) FROM "
@@ -242,6 +244,7 @@ final class Copy
     {
         [$this->counts, $this->left, $this->expired] = [[], [], 0];
         $this->table = $this->table ?: $before;
+        $trial = $this->trial();
         $isCopied = static fn (Column $one): bool => !$one->isGenerated;
         $own = array_values(array_filter($own, $isCopied));
         $queue = $this->shape === Shape::Jobs ? null : $this->names->queue($this->database->pdo);
@@ -253,6 +256,7 @@ final class Copy
                     $this->count(null);
                     continue;
                 }
+                $trial === null || $this->try($new, $trial); // it may be newer than check()
                 $new['id'] ??= self::rowid($key);
                 $this->last = max($this->last, (int) $new['id']);
                 $new = array_diff_key($new, $new['id'] === null ? ['id' => 0] : []);
