@@ -48,14 +48,15 @@ final class Adoption
         $own = $copy->own();
         $backup = null;
         if ($begun !== null && $goesOn) {
-            $dryRun || $this->store($copy, $own, $begun, false);
+            $dryRun || $this->orBack($source, fn () => $this->store($copy, $own, $begun, false));
         } else {
             $this->database instanceof Mysql && $this->rehearse($shape, $columns, $copy, $source);
             $backup = $dryRun ? null : $this->database->backup();
             if (!$dryRun || $this->database->isOneTransaction()) {
                 $lost = $begun['lost'] ?? [];
                 $about = $this->about($source, $shape);
-                $this->change($copy, $about, $lost, $dryRun, $dropThem, $backup);
+                $this->orBack($source, fn ()
+                    => $this->change($copy, $about, $lost, $dryRun, $dropThem), $backup);
             }
         }
         return ['source' => $source, 'before' => $before, 'backup' => $backup]
@@ -167,24 +168,16 @@ final class Adoption
         array $about,
         array $known,
         bool $dryRun,
-        bool $dropThem,
-        ?string $backup
+        bool $dropThem
     ): void {
-        $source = $about['source'];
-        try {
-            $dependents = $this->prepare($copy, $about, $dropThem);
-            if ($this->database instanceof Mysql) {
-                $this->database->lose($dependents, $known);
-                $about['lost'] = $this->database->lost();
-                $this->record->write($about);
-            }
-            $this->database->swap($source, $dependents);
-            $this->store($copy, $copy->own(), $about, $dryRun, $dropThem);
-        } catch (\Throwable $e) {
-            $e = $this->back($e, $source);
-            $backup === null || @unlink($backup);
-            throw $e;
+        $dependents = $this->prepare($copy, $about, $dropThem);
+        if ($this->database instanceof Mysql) {
+            $this->database->lose($dependents, $known);
+            $about['lost'] = $this->database->lost();
+            $this->record->write($about);
         }
+        $this->database->swap($about['source'], $dependents);
+        $this->store($copy, $copy->own(), $about, $dryRun, $dropThem);
     }
 
     /**
@@ -218,56 +211,63 @@ final class Adoption
         bool $dryRun,
         bool $dropThem = true
     ): void {
-        $source = $about['source'];
-        try {
-            $this->database->beginRows();
-            $copy->store(Names::before($source), $own);
-            $this->dropped = $this->database->carryOver($source, $dropThem);
-            $lost = $this->database->isOneTransaction() ? $this->database->lost() : $about['lost'];
-            // Rows may have come between the check and the lock. On MariaDB GAP leaves room.
-            $this->database->isOneTransaction()
-                && $this->database->continueAfter($this->names->table, $copy->last);
-            $about['created'] && $this->record->version();
-            // The number of copies: on MariaDB the queue may have newer mail already.
-            $rows = $this->record->rows($this->names, $copy->copied());
-            $objects = $about['created'] ? $this->database->objects($this->names->table) : [];
-            $this->record->write(['state' => AdoptionRecord::DONE, 'lost' => $lost, 'rows' => $rows,
-                'objects' => $objects] + $about);
-            $dryRun ? $this->database->rollBack() : $this->database->commit();
-        } catch (\Throwable $e) {
-            throw $this->back($e, $source);
-        }
+        $this->database->beginRows();
+        $copy->store(Names::before($about['source']), $own);
+        $this->dropped = $this->database->carryOver($about['source'], $dropThem);
+        $lost = $this->database->isOneTransaction() ? $this->database->lost() : $about['lost'];
+        // Rows may have come between the check and the lock. On MariaDB GAP leaves room.
+        $this->database->isOneTransaction()
+            && $this->database->continueAfter($this->names->table, $copy->last);
+        $about['created'] && $this->record->version();
+        // The number of copies: on MariaDB the queue may have newer mail already.
+        $rows = $this->record->rows($this->names, $copy->copied());
+        $objects = $about['created'] ? $this->database->objects($this->names->table) : [];
+        $this->record->write(['state' => AdoptionRecord::DONE, 'lost' => $lost, 'rows' => $rows,
+            'objects' => $objects] + $about);
+        $dryRun ? $this->database->rollBack() : $this->database->commit();
         $this->database->tidy();
+    }
+
+    /** Runs $do. If it fails, takes back all changes and deletes the backup. */
+    private function orBack(string $source, callable $do, ?string $backup = null): void
+    {
+        try {
+            $do();
+        } catch (\Throwable $e) {
+            $e = $this->back($e, $source);
+            $backup === null || @unlink($backup);
+            throw $e;
+        }
     }
 
     /** Takes back all changes, on MariaDB unless mail came since; returns the error to throw. */
     private function back(\Throwable $e, string $source): \Throwable
     {
-        if ($e instanceof Unfit) {
-            $e = Stop::config("A row was changed meanwhile: {$e->getMessage()}.");
-        }
         try {
             $this->database->rollBack();
-            if ($this->database->isOneTransaction()) {
+            if ($this->database->isOneTransaction() || $this->record->read() === null) {
                 $this->database->tidy();
                 return $e;
             }
-            $this->record->read() === null ? $this->database->tidy()
-                : (new Undo($this->database, $this->names))->run();
-            return $e;
-        } catch (\PDOException) {
-            return $e; // the connection is lost; the next run finds what is left
+            $failed = (new Undo($this->database, $this->names))->run()['failed'];
+            $end = $failed ? "Table $source is as it was. Could not be created again: "
+                . implode('; ', $failed) : 'Nothing was changed.';
+        } catch (\PDOException) { // a lost connection, or a lock
+            if ($this->database->isOneTransaction()) {
+                return $e;
+            }
+            $end = 'What was changed could not be undone: run mailqueue adopt --undo.';
         } catch (Stop) {
             if ($this->database->table(Names::before($source)) === null) {
                 return $e; // tidy() found a table of another program
             }
             // Mail was stored in the queue meanwhile: there is only the way on.
+            $end = 'The old table is ' . Names::before($source) . ' now: continue with mailqueue '
+                . 'adopt, or go back with mailqueue adopt --undo.';
         }
-        $text = str_replace(' Nothing was changed.', '', $e->getMessage());
-        return str_contains($text, 'adopt --undo') ? $e : new Stop(
-            rtrim($text, '.') . ". The old table is {$source}_before now: continue with mailqueue "
-            . 'adopt, or go back with mailqueue adopt --undo.',
-            $e instanceof \PDOException ? Database::code($e) : Failure::code($e)
-        );
+        $text = $e instanceof \PDOException ? "The database refuses: {$e->getMessage()}"
+            : str_replace(' Nothing was changed.', '', $e->getMessage());
+        return new Stop(rtrim($text, '.') . ". $end", $e instanceof \PDOException
+            ? Database::code($e) : Failure::code($e));
     }
 }

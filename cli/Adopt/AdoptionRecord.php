@@ -6,6 +6,7 @@ namespace MailQueue\Cli\Adopt;
 
 use MailQueue\Cli\Stop;
 use PDO;
+use PDOException;
 
 /**
  * The record of an adoption in the config table. If an adoption has more than one transaction,
@@ -95,10 +96,16 @@ final class AdoptionRecord
             }
         }
         $text = json_encode($about, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES);
-        $this->put($table, $this->names->key(), $text);
-        if ($this->text($table, $this->names->key()) !== $text) {
+        try {
+            $this->put($table, $this->names->key(), $text);
+            $isCut = $this->text($table, $this->names->key()) !== $text;
+        } catch (PDOException $e) {
+            $isCut = $e->getCode() === '22001' ?: throw $e; // string data, right truncation
+        }
+        if ($isCut) {
             throw Stop::config("Table $table cannot record the adoption: its column value holds "
-                . 'less than ' . strlen($text) . ' characters. Make it a text column.');
+                . 'less than ' . strlen($text) . ' characters. Make it a text column. Nothing was '
+                . 'changed.');
         }
     }
 

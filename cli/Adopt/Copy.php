@@ -31,7 +31,7 @@ final class Copy
     /** @var list<string> all columns in lower case */
     private readonly array $all;
     private ?string $located = null; // what Database::locate() returned
-    private string $table = ''; // where the rows are
+    private string $table = ''; // its name, in errors
 
     /** @param list<Column> $columns of the old table */
     public function __construct(
@@ -52,6 +52,7 @@ final class Copy
     {
         [$this->counts, $this->left, $this->othersNamed, $words] = [[], [], [], []];
         $this->expired = 0;
+        $this->table = $table;
         $this->checkColumns($table);
         $trial = $this->trial();
         $isPaired = $this->isPaired($table);
@@ -67,10 +68,7 @@ final class Copy
                 $new === null ? $this->count(null) : $this->look($row, $key, $new, $trial);
                 $this->last = max($this->last, (int) ($new['id'] ?? self::rowid($key)));
             } catch (Unfit $e) {
-                if ($e->field !== 'status') {
-                    throw Stop::config("Table $table cannot become the queue's: row "
-                        . $this->label($row, $key) . ": {$e->getMessage()}. Nothing was changed.");
-                }
+                $e->field === 'status' || throw $this->unfit($e, $row, $key);
                 $words[$e->getMessage()] = ($words[$e->getMessage()] ?? 0) + 1;
             }
         }
@@ -130,10 +128,11 @@ final class Copy
         return array_sum(array_diff_key($this->counts, ['sent' => 0]));
     }
 
-    /** Makes a queue in memory, which tells whether a message can be sent as it is. */
+    /** Makes a queue in memory, which tells whether names and messages can be used as they are. */
     private function trial(): ?MailQueue
     {
-        return extension_loaded('pdo_sqlite') ? new MailQueue(new PDO('sqlite::memory:')) : null;
+        return extension_loaded('pdo_sqlite') ? $this->names->queue(new PDO('sqlite::memory:'))
+            : null;
     }
 
     /**
@@ -202,7 +201,8 @@ final class Copy
         $sets = [...($this->hasId ? [['id']] : []),
             ...($this->shape === Shape::Jobs ? [[$reference, 'mail_type']] : [])];
         foreach ($sets as $names) {
-            $bytes = array_map($this->database->bytes(...), $names);
+            $bytes = array_map(fn (string $name): string
+                => $this->database->bytes($this->spelled(strtolower($name))), $names);
             $min = static fn (string $one): string => "MIN($one)";
             $shown = implode(', ', array_map($min, $bytes));
             $result = $this->database->pdo->query("SELECT $shown, COUNT(*) FROM "
@@ -243,39 +243,49 @@ final class Copy
     public function store(string $before, array $own): void
     {
         [$this->counts, $this->left, $this->expired] = [[], [], 0];
-        $this->table = $before;
+        $this->table = $this->table ?: $before;
+        $trial = $this->trial();
         $isCopied = static fn (Column $one): bool => !$one->isGenerated;
         $own = array_values(array_filter($own, $isCopied));
         $queue = $this->shape === Shape::Jobs ? null : $this->names->queue($this->database->pdo);
         $statement = null;
         foreach ($this->database->rows($before, $this->order) as $key => $row) {
-            $new = $this->convert->convert($row);
-            if ($new === null) {
-                $this->count(null);
-                continue;
-            }
-            $new['id'] ??= self::rowid($key);
-            $this->last = max($this->last, (int) $new['id']);
-            $new = array_diff_key($new, $new['id'] === null ? ['id' => 0] : []);
             try {
+                $new = $this->convert->convert($row);
+                if ($new === null) {
+                    $this->count(null);
+                    continue;
+                }
+                $trial === null || $this->try($new, $trial); // it may be newer than check()
+                $new['id'] ??= self::rowid($key);
+                $this->last = max($this->last, (int) $new['id']);
+                $new = array_diff_key($new, $new['id'] === null ? ['id' => 0] : []);
                 if ($queue !== null) {
                     $this->storeMessage($queue, $row, $new, $key, $own, $before);
                     continue;
                 }
                 $statement ??= $this->insert($new, $own, $before);
                 $this->storeJob($statement, $row, $new, $own ? $this->found($row, $key) : [], $key);
-            } catch (PDOException $e) {
+            } catch (PDOException | Unfit $e) {
                 throw $this->unfit($e, $row, $key);
             }
         }
     }
 
     /** @param array<string, mixed> $row */
-    private function unfit(PDOException $e, array $row, int|string|null $key): \Exception
-    {
-        return Database::code($e) === ExitCode::TEMPFAIL ? $e : Stop::config("Table $this->table "
-            . "cannot become the queue's: row {$this->label($row, $key)}: {$e->getMessage()}. "
-            . 'Correct it. Nothing was changed.');
+    private function unfit(
+        PDOException|Unfit $e,
+        array $row,
+        int|string|null $key
+    ): PDOException|Stop {
+        if ($e instanceof PDOException && Database::code($e) === ExitCode::TEMPFAIL) {
+            return $e;
+        }
+        return $e instanceof Unfit && $e->field === 'status'
+            ? self::unknown($this->table, [$e->getMessage() => 1])
+            : Stop::config("Table $this->table cannot become the queue's: row "
+                . "{$this->label($row, $key)}: {$e->getMessage()}. "
+                . ($e instanceof Unfit ? '' : 'Correct it. ') . 'Nothing was changed.');
     }
 
     /**

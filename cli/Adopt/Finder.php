@@ -62,7 +62,8 @@ final class Finder
             throw Stop::config("Table $before already exists, and $source would get that name: "
                 . 'rename or drop it. Nothing was changed.');
         }
-        $columns = Column::names($this->database->columns($source));
+        $all = $this->database->columns($source);
+        $columns = Column::names($all);
         $lacks = $shape->lacks($columns, $this->names->reference);
         if ($lacks) {
             $isReference = $shape === Shape::Jobs && $lacks[0] === $this->names->reference;
@@ -73,7 +74,11 @@ final class Finder
         }
         $doubtful = $shape->doubtful($columns);
         if ($doubtful) {
-            throw Stop::config("Table $source has the columns " . implode(' and ', $doubtful)
+            $names = array_intersect_key(
+                array_column($all, 'name'),
+                array_intersect($columns, $doubtful)
+            );
+            throw Stop::config("Table $source has the columns " . implode(' and ', $names)
                 . ', and only one of them can count: rename the other. Nothing was changed.');
         }
         $this->database->refuse($source);

@@ -237,7 +237,10 @@ final class Mysql extends ServerDatabase
         self::prepare($reader);
         $reader->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_EXCEPTION);
         $reader->setAttribute(PDO::MYSQL_ATTR_USE_BUFFERED_QUERY, false);
-        $result = $reader->query("SELECT * FROM {$this->quote($table)}$order", PDO::FETCH_ASSOC);
+        $names = array_map(fn (Column $one): string
+            => $this->quote($one->name), $this->columns($table));
+        $result = $reader->query('SELECT ' . implode(', ', $names) // * lacks INVISIBLE columns
+            . " FROM {$this->quote($table)}$order", PDO::FETCH_ASSOC);
         foreach ($result ?: [] as $row) {
             yield null => $row;
         }

@@ -268,6 +268,28 @@ final class Pgsql extends ServerDatabase
             }
             $this->rename($staged, $final);
             $this->pdo->exec("ALTER TABLE {$this->quote($final)} OWNER TO {$this->owner($before)}");
+            $this->grant($before, $final);
+        }
+    }
+
+    /**
+     * Gives the users of the old table the same rights on one of the queue's; on those beside the
+     * jobs, which hold messages and settings, only users that may store mail.
+     */
+    private function grant(string $before, string $table): void
+    {
+        $users = $this->all("SELECT string_agg(a.privilege_type, ', ') AS rights, "
+            . "CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) "
+            . 'END AS name FROM pg_class c CROSS JOIN aclexplode(c.relacl) a '
+            . 'WHERE c.oid = to_regclass(?) AND a.grantee <> c.relowner GROUP BY a.grantee '
+            . "HAVING ? OR bool_or(a.privilege_type = 'INSERT')",
+            $this->quote($before), $table === $this->names->table ? 1 : 0);
+        foreach ($users as $user) {
+            $this->pdo->exec("GRANT $user[rights] ON {$this->quote($table)} TO $user[name]");
+            foreach ($this->parts($table) as ['name' => $name, 'kind' => $kind]) {
+                $kind === 'SEQUENCE' && $this->pdo->exec('GRANT USAGE ON SEQUENCE '
+                    . "{$this->quote($name)} TO $user[name]");
+            }
         }
     }
 

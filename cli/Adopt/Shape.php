@@ -152,6 +152,10 @@ enum Shape: string
      */
     public function doubtful(array $columns): array
     {
+        $twice = array_diff_key($columns, array_unique($columns)); // "Status" and status
+        if ($twice) {
+            return array_values($twice);
+        }
         foreach ($this === self::Jobs ? [] : self::ONE_OF as $name) {
             $there = array_values(array_intersect(self::COLUMNS[$name], $columns));
             if (count($there) > 1) {

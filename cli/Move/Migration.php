@@ -98,7 +98,7 @@ final class Migration
             $pair->source->put(Record::TO, $pair->to?->with(isOver: true));
         });
         $done = $pair->from()->with(cursor: $last, isOver: true);
-        $pair->putFrom($done);
+        $pair->putFrom($done, (new History($pair->source, $pair->target))->carry(...));
         $pair->from = $done;
         $pair->report->mails = array_sum($pair->report->counts);
     }

@@ -70,6 +70,11 @@ final class Opening
         if ($from !== null && !$from->isOver) {
             throw self::unfinished('target', $from);
         }
+        $next = $pair->target->record(Record::TO);
+        if ($next !== null && !$next->isOver) {
+            throw Stop::config("the target is being moved to $next->other: finish or abort that "
+                . 'first');
+        }
         // If $to is set, its move never began in the target, or the target's record is gone.
     }
 
@@ -174,7 +179,10 @@ final class Opening
         );
         $pair->target->alone(function () use ($pair, $from): void {
             $this->replace($pair->target, Record::FROM, $from, $this->seenFrom);
-            $pair->target->put(Record::TO, null);
+            if ($pair->target->record(Record::TO) !== null) {
+                History::clear($pair->target); // it was moved away, and its history with it
+                $pair->target->put(Record::TO, null);
+            }
             $this->checkEmpty(PHP_INT_MAX);
             $pair->target->beginIds($from->base);
         }, true);

@@ -94,10 +94,12 @@ final class Pair
         });
     }
 
-    public function putFrom(?Record $record): void
+    /** @param ?\Closure(): void $do what belongs to it, in the same transaction */
+    public function putFrom(?Record $record, ?\Closure $do = null): void
     {
-        $this->target->transaction(function () use ($record): void {
+        $this->target->transaction(function () use ($record, $do): void {
             $this->checkFrom();
+            $do === null || $do();
             $this->target->put(Record::FROM, $record);
         });
     }

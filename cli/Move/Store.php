@@ -25,6 +25,8 @@ final class Store
     public readonly string $jobs; // the tables' names, quoted
     public readonly string $bodies;
     public readonly string $spent;
+    public readonly string $counters;
+    public readonly string $log;
     public bool $aborts = false; // the command gives the move up
 
     public function __construct(
@@ -44,7 +46,7 @@ final class Store
             $pdo->setAttribute(PDO::ATTR_EMULATE_PREPARES, false); // keeps bytes unchanged
             $this->limitLocks();
         }
-        [$this->jobs, $this->bodies, $this->spent]
+        [$this->jobs, $this->bodies, $this->spent, $this->counters, $this->log]
             = array_map($this->quoted(...), (new Names($table))->tables());
     }
 
