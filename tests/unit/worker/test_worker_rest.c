@@ -184,6 +184,22 @@ static void test_clock_jumps(void **state)
     assert_in_range(plan.sent_ms, 31000, 36000);
 }
 
+/* Waiting reads only. A claim that meets the lock is made again: a daemon does not end because
+ * another process keeps the file for longer than the busy timeout. */
+static void test_another_keeps_the_lock(void **state)
+{
+    struct scene_worker *scene = *state;
+    plan.sql[0] = "BEGIN IMMEDIATE";
+    plan.at_ms[0] = 20000;
+    plan.sql[1] = INSERT("1");
+    plan.at_ms[1] = 30000;
+    plan.sql[2] = "COMMIT";
+    plan.at_ms[2] = 40000;
+    run_daemon(scene);
+    assert_int_equal(scene->report.sent, 1);
+    assert_in_range(plan.sent_ms, 40000, 42000);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -194,6 +210,7 @@ int main(void)
         T(test_commands),
         T(test_limit_raised_while_it_waits_for_a_token),
         T(test_clock_jumps),
+        T(test_another_keeps_the_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
