@@ -42,9 +42,9 @@ function bench_daemon(Results $results, bool $quick): void
     require_once dirname(__DIR__) . '/tests/lib/mariadb.inc';
     [$pgsql, $mariadb] = [new PostgreSQL(), new MariaDB()];
     $daemons = [];
-    $databases = ['SQLite (WAL)' => $wal = fresh(), 'SQLite' => $journal = "$wal-journal.sqlite",
+    $databases = ['SQLite' => $path = fresh(), 'SQLite (WAL)' => $wal = fresh(),
         'PostgreSQL' => $pgsql->schema(), 'MariaDB' => $mariadb->schema()];
-    (new \PDO("sqlite:$journal"))->exec('CREATE TABLE orders (n)'); // keeps its journal mode
+    (new MailQueue($wal, journal: 'wal'))->migrate();
     foreach ($databases as $name => $database) {
         ($queue = new MailQueue($database))->setConfig('mailMaxPerHour', 0);
         $listener = stream_socket_server('tcp://127.0.0.1:0');
@@ -81,6 +81,6 @@ function bench_daemon(Results $results, bool $quick): void
         proc_terminate($process);
         proc_close($process);
     }
-    array_map(remove(...), [$wal, $journal]);
+    array_map(remove(...), [$path, $wal]);
     exec('rm -rf ' . escapeshellarg($state));
 }
