@@ -228,6 +228,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/manager.c
     src/worker/memory.c
     src/worker/report.c
+    src/worker/rest.c
     src/worker/signals.c
     src/worker/trouble.c
     src/worker/worker.c

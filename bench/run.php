@@ -8,7 +8,7 @@ declare(strict_types=1);
 namespace Bench;
 
 $files = 'lib enqueue latency claim worker compose sendmail server database dispatch '
-    . 'after_response history page';
+    . 'after_response history page daemon';
 foreach (explode(' ', $files) as $file) {
     require __DIR__ . "/$file.php";
 }
@@ -25,6 +25,7 @@ $parts = [
     'after-response' => bench_after_response(...),
     'history' => bench_history(...),
     'page' => bench_page(...),
+    'daemon' => bench_daemon(...),
 ];
 $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));

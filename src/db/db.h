@@ -41,13 +41,11 @@ struct mq_db_driver {
     /* Begins a transaction, with the write lock if the database has only one. Within a transaction
      * of the application it begins a savepoint. */
     enum mq_status (*begin)(struct mq_db *db, struct mq_error *err);
-    /* Begins a transaction that only stores new rows, for which any isolation level will do. NULL:
-     * use begin(). */
+    /* Begins one that only stores new rows: any isolation level will do. NULL: use begin(). */
     enum mq_status (*begin_inserts)(struct mq_db *db, struct mq_error *err);
     enum mq_status (*commit)(struct mq_db *db, struct mq_error *err);
     void (*rollback)(struct mq_db *db); /* does nothing without a transaction */
-    /* Sets *what for a statement that writes outside begin(). A NULL pointer: such statements need
-     * begin(). */
+    /* Sets *what for a statement that writes outside begin(). NULL: it needs begin(). */
     enum mq_status (*alone)(struct mq_db *db, enum mq_alone *what, struct mq_error *err);
     /* Runs a statement; next() reads rows until *row is false, and finish() ends it early. */
     enum mq_status (*run)(struct mq_db *db, const struct mq_query *query, struct mq_error *err);
@@ -57,9 +55,10 @@ struct mq_db_driver {
     void (*finish)(struct mq_db *db);
     int64_t (*changes)(struct mq_db *db); /* rows that the last statement wrote */
     int64_t (*last_id)(struct mq_db *db);
-    /* Upkeep between transactions (checkpoints). Only the worker calls it. NULL: the database does
-     * its own. */
+    /* The worker's upkeep between transactions (checkpoints). NULL: the database does its own. */
     enum mq_status (*maintain)(struct mq_db *db, struct mq_error *err);
+    /* Waits up to ms. *told: other sessions have told this one something. Only if `waits`. */
+    enum mq_status (*wait)(struct mq_db *db, int64_t ms, bool *told, struct mq_error *err);
     /* Closes the lost connection, or the replaced file, and opens it again under the same name.
      * MQ_CONFIG: the connection is the application's, so the driver can never reopen it. */
     enum mq_status (*reopen)(struct mq_db *db, struct mq_error *err);
@@ -81,6 +80,7 @@ struct mq_db_driver {
 struct mq_db {
     const struct mq_db_driver *driver;
     bool returning; /* the server has INSERT … RETURNING */
+    bool waits;     /* wait() can be called: nobody else reads what the connection is told */
 };
 
 /* Runs a statement that gives no rows. */

@@ -26,6 +26,8 @@ struct mq_queue {
     struct mq_random random;
     int64_t part;            /* of the counters: history.c; 0: not chosen yet */
     int64_t streak;          /* jobs claimed since a claim last ended with MQ_CLAIM_EMPTY */
+    bool listens;            /* this session is told when mail is stored: mq_queue_watch() */
+    int64_t version;         /* what MQ_SQL_VERSION last said */
     bool ready;              /* the tables' version was read and is ours */
     char *sql[MQ_SQL_COUNT]; /* expanded at first use: a web request needs only three */
 };

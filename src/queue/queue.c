@@ -131,6 +131,7 @@ struct mq_db *mq_queue_db(struct mq_queue *queue)
 
 enum mq_status mq_queue_reopen(struct mq_queue *queue, struct mq_error *err)
 {
+    queue->listens = false;
     return queue->db->driver->reopen(queue->db, err);
 }
 

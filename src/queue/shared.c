@@ -1,8 +1,12 @@
-/* What machines share on a server: its time, its identity, and worker slots. */
+/* What processes share through the database: time, identity, worker slots, and the news that mail
+ * was stored. */
+#include <poll.h>
 #include <stdlib.h>
 
 #include "core/hash.h"
+#include "db/db.h"
 #include "queue/handle.h"
+#include "queue/news.h"
 #include "queue/queue.h"
 
 /* ---- time ---- */
@@ -119,4 +123,48 @@ enum mq_status mq_queue_slots_held(struct mq_queue *queue, int max, int *held, s
     MQ_TRY(mq_sql_int(queue, MQ_SQL_SLOTS_HELD, args, &count, err));
     *held = (int)count;
     return MQ_OK;
+}
+
+/* ---- news ---- */
+
+/* On a failure, returns false too: the next transaction shows if the connection is lost. */
+static bool can_listen(struct mq_queue *queue)
+{
+    struct mq_error why;
+    int64_t taken = 0;
+    return mq_sql_exec(queue, MQ_SQL_LISTEN, MQ_NO_ARGS, &why) == MQ_OK &&
+           mq_sql_int(queue, MQ_SQL_LISTEN_LOCK, MQ_NO_ARGS, &taken, &why) == MQ_OK && taken;
+}
+
+bool mq_queue_watch(struct mq_queue *queue, bool *begun)
+{
+    *begun = false;
+    if (!queue->listens && queue->db->waits && mq_sql_has(queue, MQ_SQL_LISTEN)) {
+        *begun = queue->listens = can_listen(queue);
+    }
+    return queue->listens || mq_sql_has(queue, MQ_SQL_VERSION);
+}
+
+enum mq_status mq_queue_wait(struct mq_queue *queue, int64_t ms, bool *told, struct mq_error *err)
+{
+    int64_t version = queue->version;
+    if (queue->listens) {
+        return queue->db->driver->wait(queue->db, ms, told, err);
+    }
+    poll(NULL, 0, (int)ms);
+    if (mq_sql_has(queue, MQ_SQL_VERSION)) {
+        MQ_TRY(mq_sql_int(queue, MQ_SQL_VERSION, MQ_NO_ARGS, &version, err));
+    }
+    *told = version != queue->version;
+    queue->version = version;
+    return MQ_OK;
+}
+
+void mq_queue_unwatch(struct mq_queue *queue)
+{
+    struct mq_error why;
+    if (queue->listens) {
+        queue->listens = false;
+        mq_sql_exec(queue, MQ_SQL_LISTEN_UNLOCK, MQ_NO_ARGS, &why);
+    }
 }

@@ -5,10 +5,10 @@
 #include "send/transport.h"
 #include "worker/dead_runs.h"
 #include "worker/deliveries.h"
+#include "worker/rest.h"
 #include "worker/run.h"
 
-#define CLAIM_AGAIN_MS 1000   /* after a claim that found nothing, while mails are under way */
-#define SILENCE_MS     240000 /* longest pause between claims: servers end silent sessions */
+#define CLAIM_AGAIN_MS 1000 /* after a claim that found nothing, while mails are under way */
 #define RENEW_CHUNK    500
 /* Leases are in whole seconds, so one can end up to a second before claim + lease. */
 #define LEASE_MARGIN_MS 1000
@@ -222,7 +222,7 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
         break;
     case MQ_CLAIM_TOKENS:
         run->claim.token_ms = now_ms + (wait_ms > 0 ? wait_ms : CLAIM_AGAIN_MS);
-        run->claim.next_ms = mq_least(run->claim.token_ms, now_ms + SILENCE_MS);
+        run->claim.next_ms = mq_least(run->claim.token_ms, now_ms + MQ_RUN_PAUSE_MS);
         break;
     case MQ_CLAIM_PAUSED:
         memcpy(run->report->reason, claim->reason, sizeof(run->report->reason));
@@ -242,6 +242,7 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
         run->claim.next_ms = now_ms + CLAIM_AGAIN_MS;
         break;
     }
+    mq_run_plan_rest(run, now_ms, claim->resume_s ? wait_ms : INT64_MAX);
 }
 
 /* ---- the cycle ---- */

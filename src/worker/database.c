@@ -80,13 +80,14 @@ static void plan_retry(struct mq_run *run, int64_t now_ms)
     run->database.retry_ms = now_ms + run->database.retry_wait_ms;
 }
 
-/* Whether to try again: a server comes back, but a file that cannot be used is left to the next
- * run. `again` is the result of opening the database again. */
+/* Whether to try again: a server comes back, and a lock is released, but a file that cannot be used
+ * is left to the next run. `again` is the result of opening the database again. */
 static bool is_waited_for(const struct mq_run *run, enum mq_status status, enum mq_status again)
 {
     bool comes_back =
-        run->database.lost || run->database.slot_ms || (status == MQ_BUSY && run->options->daemon);
-    return run->held > 0 || again == MQ_OK || (comes_back && mq_queue_is_shared(run->queue));
+        (run->database.lost || run->database.slot_ms) && mq_queue_is_shared(run->queue);
+    return run->held > 0 || again == MQ_OK || comes_back ||
+           (status == MQ_BUSY && run->options->daemon);
 }
 
 void mq_run_database_failed(struct mq_run *run, enum mq_status status, const struct mq_error *err)

@@ -27,6 +27,9 @@ struct mq_claims {
     bool limited; /* an hourly limit is set */
     int64_t total;
     int64_t next_ms;  /* before then, no cycle runs only to claim */
+    int64_t pause_ms; /* this and the next two are of a daemon that rests: rest.c */
+    bool listens;     /* new mail is told, */
+    bool told;        /* and was, so that the next claim was due */
     int64_t token_ms; /* when the next token is expected */
     int64_t resume_s;
 };

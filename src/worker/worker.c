@@ -1,7 +1,5 @@
 /* The loop: begins what is claimed, moves the transport on, settles and claims, until there is a
  * reason to end. */
-#include <poll.h>
-
 #include "core/process_id.h"
 #include "queue/queue.h"
 #include "send/intent/intent.h"
@@ -10,13 +8,13 @@
 #include "worker/deliveries.h"
 #include "worker/files.h"
 #include "worker/manager.h"
+#include "worker/rest.h"
 #include "worker/run.h"
 #include "worker/signals.h"
 
 /* A signal that comes after a look at the count but before the wait is noticed after this time. */
-#define WAIT_MAX_MS      200
-#define WAIT_HOOK_MAX_MS 1000
-#define QUIT_MS          2000
+#define WAIT_MAX_MS 200
+#define QUIT_MS     2000
 
 /* ---- one round of the loop ---- */
 
@@ -114,7 +112,7 @@ static void begin_waiting(struct mq_run *run)
 static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
 {
     const struct mq_database *database = &run->database;
-    int64_t until = mq_least(now_ms + WAIT_HOOK_MAX_MS, run->manager->next_ms);
+    int64_t until = mq_least(now_ms + WAIT_MAX_MS, run->manager->next_ms);
     bool releases = run->stop.begun && run->waiting.count > 0;
     if (releases || mq_run_cycle_due(run, now_ms) || mq_run_can_start(run)) {
         return 0;
@@ -154,18 +152,19 @@ static void wait_for(struct mq_run *run, int64_t ms)
     enum mq_status status = MQ_OK;
     /* step() looks after idle sessions, too. */
     if (!run->stop.aborted) {
-        status = run->transport->ops->step(run->transport,
-                                           waits_there ? mq_least(ms, WAIT_MAX_MS) : 0, &error);
+        status = run->transport->ops->step(run->transport, waits_there ? ms : 0, &error);
     }
     if (status != MQ_OK) {
         mq_run_fail(run, status, &error);
         if (status != MQ_BAILOUT) {
             abort_transport(run);
         }
-    } else if (!waits_there && ms > 0 && hooks->wait) {
-        hooks->wait(hooks->context, ms);
     } else if (!waits_there && ms > 0) {
-        poll(NULL, 0, (int)mq_least(ms, WAIT_MAX_MS));
+        if (hooks->wait) {
+            hooks->wait(hooks->context, ms);
+            ms = 0;
+        }
+        mq_run_rest(run, ms);
     }
 }
 

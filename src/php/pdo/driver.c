@@ -406,6 +406,7 @@ static const char *path(struct mq_db *db)
         .column = mq_pdo_column, .columns = mq_pdo_columns, .finish = mq_pdo_finish,              \
         .changes = changes, .last_id = last_id, .reopen = reopen, .joined = joined, .path = path, \
         .has_column = mq_pdo_has_column, .has_room = has_room, .close = close_db,                 \
+        .wait = mq_pdo_wait,                                                                      \
     }
 
 static const struct mq_db_driver drivers[MQ_DIALECT_COUNT] = {

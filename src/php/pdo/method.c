@@ -29,6 +29,11 @@ static void body(void *context)
     zend_object *object = Z_OBJ_P(method->object);
     zend_function *function =
         zend_hash_str_find_ptr(&object->ce->function_table, method->name, strlen(method->name));
+    if (function == NULL) { /* a method that only PDOs of one driver have is not in the class */
+        zend_string *name = zend_string_init(method->name, strlen(method->name), 0);
+        function = object->handlers->get_method(&object, name, NULL);
+        zend_string_release(name);
+    }
     if (function == NULL) { /* a subclass gave an object of another class */
         zend_throw_error(NULL, "%s has no method %s()", ZSTR_VAL(object->ce->name), method->name);
         return;

@@ -54,12 +54,35 @@ static enum mq_status bound_waits(struct mq_pdo *self, struct mq_error *err)
     return MQ_OK;
 }
 
+enum mq_status mq_pdo_wait(struct mq_db *db, int64_t ms, bool *told, struct mq_error *err)
+{
+    struct mq_pdo *self = mq_pdo_of(db);
+    const zend_class_entry *ce = Z_TYPE(self->object) == IS_OBJECT ? Z_OBJCE(self->object) : NULL;
+    /* From PHP 8.4 on there is a class for PostgreSQL; 8.5 warns of the older name. */
+    bool newer = ce && zend_hash_str_exists(&ce->function_table, ZEND_STRL("getnotify"));
+    zval args[2], notice;
+    ZVAL_LONG(&args[0], MQ_PDO_FETCH_NUM);
+    for (*told = false;; ms = 0) { /* takes all that have come */
+        struct mq_php_method method = {&self->object, newer ? "getnotify" : "pgsqlgetnotify", args,
+                                       2};
+        ZVAL_LONG(&args[1], ms);
+        MQ_TRY(mq_pdo_call(self, method, &notice, err));
+        bool came = Z_TYPE(notice) == IS_ARRAY;
+        mq_pdo_drop(self, &notice);
+        if (!came) {
+            return MQ_OK;
+        }
+        *told = true;
+    }
+}
+
 /* Checks a connection that was just opened, which may be to another server now, and sets it up. */
 static enum mq_status set_up_session(struct mq_pdo *self, struct mq_error *err)
 {
     MQ_TRY(mq_pdo_look(self, err));
     write_begin(self);
     if (!self->own.resumes) {
+        self->base.waits = mq_pdo_is_pgsql(self);
         return end_with_host(self, err);
     }
     return mq_pdo_is_pgsql(self) ? bound_waits(self, err) : MQ_OK;

@@ -18,6 +18,8 @@ enum mq_status mq_pdo_shares_sessions(struct mq_pdo *self, bool *shared, struct 
 enum mq_status mq_pdo_connect(struct mq_pdo *self, struct mq_error *err);
 /* Opens the connection again. After a failure there is no connection, and calls return MQ_IO. */
 enum mq_status mq_pdo_reopen(struct mq_pdo *self, struct mq_error *err);
+/* The driver's wait(). PostgreSQL. */
+enum mq_status mq_pdo_wait(struct mq_db *db, int64_t ms, bool *told, struct mq_error *err);
 /* To be called on our own connection before a statement that cannot be repeated, because the server
  * may have closed it. Sends a query that can be repeated, unless the server has just answered. */
 enum mq_status mq_pdo_wake(struct mq_pdo *self, struct mq_error *err);

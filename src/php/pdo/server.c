@@ -221,6 +221,10 @@ static zend_class_entry *find_class(const struct mq_server_dsn *dsn, struct mq_e
 {
     const char *module = dsn->mysql ? "pdo_mysql" : "pdo_pgsql";
     zend_class_entry *ce = zend_hash_str_find_ptr(CG(class_table), ZEND_STRL("pdo"));
+    zend_class_entry *pgsql = zend_hash_str_find_ptr(CG(class_table), ZEND_STRL("pdo\\pgsql"));
+    if (pgsql && !dsn->mysql) { /* from PHP 8.4 on */
+        return pgsql;
+    }
     if (ce && zend_hash_str_exists(&module_registry, module, strlen(module))) {
         return ce;
     }

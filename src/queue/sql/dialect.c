@@ -18,6 +18,7 @@
     " AS INTEGER) AS TEXT) = " reference " THEN CAST(" reference " AS INTEGER) END)"
 
 static const char *const sqlite[MQ_SQL_COUNT] = {
+    [MQ_SQL_VERSION] = "PRAGMA data_version",
     /* A priority of 0.5, which another program wrote, must not block all other mail. */
     [MQ_SQL_CLAIM_PRIORITY] = "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL
                               " AND priority < ?1 AND typeof(priority) = 'integer'",

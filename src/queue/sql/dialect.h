@@ -60,7 +60,8 @@ struct mq_sql_dialect {
      * h: the queue's own words and tokens, which are ASCII
      * l: the condition for rows that a claim may take
      * a, e: options of the job table, and of the bodies' table
-     * d: how an INSERT returns the id  R: for many rows, returns id, reference, type, message_id
+     * d: how an INSERT returns the id  R: for many rows, returns id, reference, type, message_id;
+     *    both may return more columns
      * y: the time, by the server's clock; ?1 if the host's clock is used
      * u: locks the rows that a SELECT reads  w: the same, but skips rows that others have locked
      * +: before a condition: keeps the planner from using an index for it

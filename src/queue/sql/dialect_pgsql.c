@@ -28,6 +28,15 @@
     ", " BIG(2) ", " TEXT(3) ", " TEXT(4) ", " TEXT(5) ", " TEXT(6) ", " TEXT(7) ", " TEXT( \
         8) ", " INT(9) ", " INT(10) ", " INT(11) ", " TEXT(12) ", " BIG(13) ", " BIG(14)
 
+/* Commits that notify wait for each other, so mail is notified only while a worker listens. A
+ * listening worker holds this lock alone ("mailqueu" in ASCII, and 1). A transaction that stores
+ * mail shares it with others to its end, or notifies if it cannot. Neither ever waits for the lock.
+ * So a claim of the worker, made after it got the lock, sees all that was not notified. */
+#define LISTENING "7881696737355982198"
+#define NOTIFY                                                              \
+    ", CASE WHEN NOT pg_try_advisory_xact_lock_shared(" LISTENING ") THEN " \
+    "pg_notify('mailqueue', '') END"
+
 /* PostgreSQL gives a parameter the type of the operand beside it. So a number beside a smaller
  * type, and text beside a number, must be cast. */
 static const char *const overrides[MQ_SQL_COUNT] = {
@@ -41,7 +50,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "WITH job AS (" MQ_INSERT_JOB " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL "
         "DO NOTHING RETURNING id), body AS (INSERT INTO {b}(id, content) SELECT id, content FROM "
         "job CROSS JOIN (SELECT CAST(?2 AS BYTEA) AS content) AS message "
-        "WHERE content IS NOT NULL) SELECT id FROM job",
+        "WHERE content IS NOT NULL) SELECT id" NOTIFY " FROM job",
     /* One lock for all queues of a database: the number is "mailqueu" in ASCII. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT pg_advisory_xact_lock(7881696737355982197)",
     /* Locks a row that exists whenever there is a limit. */
@@ -96,6 +105,9 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_SLOT_FREE] = "SELECT pg_advisory_unlock(CAST(?1 AS INTEGER), CAST(?2 AS INTEGER))",
     [MQ_SQL_SLOTS_HELD] = "SELECT count(*) FROM pg_catalog.pg_locks WHERE " SLOT
                           " AND CAST(objid AS BIGINT) < CAST(?2 AS BIGINT)",
+    [MQ_SQL_LISTEN] = "LISTEN mailqueue",
+    [MQ_SQL_LISTEN_LOCK] = "SELECT CASE WHEN pg_try_advisory_lock(" LISTENING ") THEN 1 ELSE 0 END",
+    [MQ_SQL_LISTEN_UNLOCK] = "SELECT pg_advisory_unlock(" LISTENING ")",
     [MQ_SQL_CLAIM_TAKE_MANY] =
         "WITH list AS (" LIST_4 ") UPDATE {t} SET status = ?1, attempts = attempts + 1, "
         "locked_until = ?2, locked_by = ?3, paid = list.beside FROM list WHERE " IN_LIST,
@@ -133,9 +145,9 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
             ['a'] = " WITH (autovacuum_vacuum_scale_factor = 0.01)",
             ['e'] = " WITH (autovacuum_vacuum_scale_factor = 0.01,"
                     " toast.autovacuum_vacuum_scale_factor = 0.01)",
-            ['d'] = " RETURNING id",
+            ['d'] = " RETURNING id" NOTIFY,
             ['R'] = " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING "
-                    "RETURNING id, {r}, mail_type, message_id",
+                    "RETURNING id, {r}, mail_type, message_id" NOTIFY,
             /* The time when the statement arrived: the same throughout the statement. */
             ['y'] = "CAST(floor(extract(epoch FROM statement_timestamp())) AS BIGINT)",
             ['u'] = " FOR UPDATE",

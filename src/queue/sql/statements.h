@@ -94,10 +94,13 @@ enum mq_sql {
     MQ_SQL_SLOT_TAKE, /* 1: taken; 0: another session or this one has it already */
     MQ_SQL_SLOT_FREE,
     MQ_SQL_SLOTS_HELD, /* how many of the slots below ?2 are taken */
-    /* Many rows at a time. A list is one parameter: a JSON array of pairs of id and number. */
+    MQ_SQL_VERSION,    /* a number that changes when another connection writes to the file */
+    MQ_SQL_LISTEN,     /* and if the next returns 1, new mail is told until LISTEN_UNLOCK */
+    MQ_SQL_LISTEN_LOCK,
+    MQ_SQL_LISTEN_UNLOCK,
+    /* Many rows at a time. A list is a JSON array of pairs: an id and a number beside it. */
     MQ_SQL_CLAIM_TAKE_MANY,    /* as MQ_SQL_CLAIM_TAKE, but ?4 is a list: ids and tokens paid */
-    MQ_SQL_SETTLE_DELETE_MANY, /* ?1: list of ids and attempts, ?2: token; returns the pairs that it
-                                  deleted, or only locked for MQ_SQL_DELETE_JOBS */
+    MQ_SQL_SETTLE_DELETE_MANY, /* ?1: ids and attempts, ?2: token; returns those gone or locked */
     MQ_SQL_DELETE_JOBS,
     MQ_SQL_DELETE_BODIES,
     MQ_SQL_COUNT
@@ -114,8 +117,7 @@ struct mq_args {
         (int)(sizeof((const struct mq_value[]){__VA_ARGS__}) / sizeof(struct mq_value))})
 #define MQ_NO_ARGS ((struct mq_args){NULL, 0})
 
-/* Whether the dialect has the statement. */
-bool mq_sql_has(const struct mq_queue *queue, enum mq_sql slot);
+bool mq_sql_has(const struct mq_queue *queue, enum mq_sql slot); /* whether the dialect has it */
 /* The statement's text; NULL without memory. Owned by the queue. */
 const char *mq_sql_text(struct mq_queue *queue, enum mq_sql slot);
 enum mq_status mq_sql_exec(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
@@ -128,8 +130,7 @@ enum mq_status mq_sql_query_text(struct mq_queue *queue, const char *sql, struct
 /* Moves to the next row. *status is in and out: the status of the query, or of the caller's work on
  * the last row. False at the end or on a failure in *status; then the query is finished. */
 bool mq_sql_next(struct mq_queue *queue, enum mq_status *status, struct mq_error *err);
-/* Runs a query for one row. False if there is none, or *status is a failure; otherwise the caller
- * calls mq_sql_finish(). */
+/* Runs a query for one row. False without one or on a failure; else mq_sql_finish() must follow. */
 bool mq_sql_row(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                 enum mq_status *status, struct mq_error *err);
 void mq_sql_finish(struct mq_queue *queue); /* ends a query before its last row */

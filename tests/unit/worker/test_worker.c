@@ -383,10 +383,9 @@ static void test_unreadable_setting(void **state)
 
 static void one_more_mail(struct scene_worker *scene)
 {
-    scene->counter++;
-    if (scene->counter == 3) {
+    if (++scene->counter == 3) {
         enqueue_mails(scene, 1);
-    } else if (scene->counter == 6) {
+    } else if (scene->waited_ms > 6000) {
         raise(SIGTERM);
     }
 }
@@ -398,7 +397,6 @@ static void test_daemon(void **state)
     scene->on_wait = one_more_mail;
     run_until(scene, MQ_RUN_SIGNAL);
     assert_int_equal(scene->report.sent, 1);
-    assert_in_range(scene->waited_ms, 5000, 6000);
 }
 
 static void switch_on_later(struct scene_worker *scene)
@@ -443,7 +441,7 @@ static void expires_meanwhile(struct scene_worker *scene)
                                               .body = "Subject: x\r\n\r\nx\r\n",
                                               .expires_at = START + 20});
         fx_sql(&scene->fx, "UPDATE mail_queue SET next_attempt_at = 1900000000");
-    } else if (scene->counter == 90) {
+    } else if (scene->waited_ms > 90000) {
         int64_t noted = fx_int(&scene->fx, "SELECT count(*) FROM config WHERE key = 'mailLastRun'");
         assert_int_equal(noted, 1);
         raise(SIGTERM);
