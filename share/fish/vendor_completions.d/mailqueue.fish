@@ -1,5 +1,5 @@
 # Completion of mailqueue for fish. tools/share writes this file.
-set -l commands work status health stats metrics list show log retry hold delete forget config page sendmail mailq migrate adopt migrate-store doctor
+set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget config page send sendmail mailq migrate adopt migrate-store doctor
 complete -c mailqueue -f
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a work -d 'Send what is due'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show how many mails have each status'
@@ -16,8 +16,9 @@ complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a hold -d 
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a delete -d 'Delete mail that is not being sent'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a forget -d 'Erase what the queue knows of an address'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a config -d 'Show the settings in the database'
-complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailHistoryDays mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailLastRun mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
+complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailLastRun mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a page -d 'Print the PHP file that shows the queue in a browser'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one mail now'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a sendmail -d 'Queue the message on standard input'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a mailq -d 'List the queue in the form of mailq'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a migrate -d 'Create the database where it is missing'
@@ -114,6 +115,10 @@ complete -c mailqueue -n '__fish_seen_subcommand_from forget' -l timeout -d 'how
 complete -c mailqueue -n '__fish_seen_subcommand_from config' -l unset -d 'remove KEY'
 complete -c mailqueue -n '__fish_seen_subcommand_from page' -l password -d 'read a password'
 complete -c mailqueue -n '__fish_seen_subcommand_from page' -l serve -d 'show the page on this machine' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from send' -l test -d 'where the mail goes' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from send' -l from -d 'its sender' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from send' -l transport -d 'where mail goes' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from send' -l dkim -d 'sign with this private key' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from sendmail' -l timeout -d 'for -bs' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l dry-run -d 'say what would be done'
 complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l drop-them -d 'drop views and foreign keys that do not work with the queue\'s table'
