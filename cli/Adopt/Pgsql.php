@@ -278,12 +278,15 @@ final class Pgsql extends ServerDatabase
      */
     private function grant(string $before, string $table): void
     {
-        $users = $this->all("SELECT string_agg(a.privilege_type, ', ') AS rights, "
+        $users = $this->all(
+            "SELECT string_agg(a.privilege_type, ', ') AS rights, "
             . "CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) "
             . 'END AS name FROM pg_class c CROSS JOIN aclexplode(c.relacl) a '
             . 'WHERE c.oid = to_regclass(?) AND a.grantee <> c.relowner GROUP BY a.grantee '
             . "HAVING ? OR bool_or(a.privilege_type = 'INSERT')",
-            $this->quote($before), $table === $this->names->table ? 1 : 0);
+            $this->quote($before),
+            $table === $this->names->table ? 1 : 0
+        );
         foreach ($users as $user) {
             $this->pdo->exec("GRANT $user[rights] ON {$this->quote($table)} TO $user[name]");
             foreach ($this->parts($table) as ['name' => $name, 'kind' => $kind]) {

@@ -33,7 +33,7 @@ final class Resend extends Command
             $why = str_replace('(instead)', '(--instead)', $e->getMessage());
             throw new Stop(ucfirst($why) . '.', ExitCode::FINDINGS, $e);
         }
-        $for = $queue->job($new)?->recipients ?? [];
+        $for = $queue->job($new)->recipients ?? [];
         $result = ['id' => $new, 'resentOf' => $id, 'recipients' => $for];
         return $this->result($result, static fn () => print("Mail $new takes the place of mail $id"
             . ($for === [] ? '' : ', for ' . Terminal::safe(implode(', ', $for))) . ".\n"));
@@ -93,8 +93,8 @@ final class Resend extends Command
         echo "\n", Terminal::wrap('These may have arrived. Ask a recipient, or look in the '
             . "relay's log for their Message-ID (mailqueue show ID). Then send them again, or "
             . 'count them as sent:', 0), "\n  ",
-            $this->settings->command('uncertain --send-again ID'), "\n  ",
-            $this->settings->command('uncertain --sent ID'), "\n";
+        $this->settings->command('uncertain --send-again ID'), "\n  ",
+        $this->settings->command('uncertain --sent ID'), "\n";
     }
 
     /** @return non-empty-list<string> */

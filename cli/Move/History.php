@@ -55,7 +55,7 @@ final class History
             $key = "$row[0] $row[2] $row[1]";
             $row[4] = (string) ((int) $row[4] + (int) ($sums[$key][4] ?? 0));
             $row[5] = (string) ((int) $row[5] + (int) ($sums[$key][5] ?? 0));
-            $sums[$key] = $row;
+            $sums[$key] = array_values($row);
         }
         return array_values($sums);
     }
@@ -104,7 +104,7 @@ final class History
                 default => $text,
             };
         }
-        return array_values($row);
+        return $row;
     }
 
     /** Deletes the counters and the history, within a transaction. */

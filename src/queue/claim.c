@@ -10,6 +10,7 @@
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"
+#include "queue/redirect.h"
 #include "queue/sql/columns.h"
 #include "queue/steps.h"
 

@@ -40,8 +40,7 @@ struct mq_job {
     int64_t expected_at; /* when it will go (mq_queue_expect()); 0: not known */
     char *last_error;
     char *parked_for; /* why it is parked: "refused", "exhausted", "uncertain", "hold",
-                         "unreadable" (its recipients or sender are not addresses, or
-                         its message is not in wire form) */
+                         "unreadable" (no addresses, or no message in wire form) */
     char *message_id;
     char *envelope_from;          /* "" is the null reverse-path; NULL: set when composed */
     struct mq_strings recipients; /* still to be tried; none: set when composed */

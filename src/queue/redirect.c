@@ -1,11 +1,12 @@
 /* The addresses that an attempt sends to: after the test redirect, without repeats, as many as the
  * tokens allow. */
+#include "queue/redirect.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "queue/config/settings.h"
 #include "queue/job.h"
-#include "queue/steps.h"
 
 static struct mq_str domain_of(struct mq_str address)
 {

@@ -12,7 +12,6 @@
 struct mq_claim;
 struct mq_claim_request;
 struct mq_job;
-struct mq_settings;
 struct mq_settlement;
 struct mq_tx;
 
@@ -34,10 +33,6 @@ enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *reque
                           struct mq_recovered *recovered, struct mq_error *err);
 enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *request,
                              struct mq_claim *claim, struct mq_error *err);
-/* Sets the addresses that this attempt sends to (targets, target_of, original_to), after the test
- * redirect and with at most `tokens` targets. */
-enum mq_status mq_job_set_targets(struct mq_job *job, const struct mq_settings *settings,
-                                  int64_t tokens, struct mq_error *err);
 /* Parks an unreadable job, which is claimable or in sending. */
 enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
                                       struct mq_error *err);

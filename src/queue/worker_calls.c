@@ -8,6 +8,7 @@
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"
+#include "queue/redirect.h"
 #include "queue/steps.h"
 
 /* Recovers and claims. */

@@ -9,8 +9,7 @@ struct mq_job;
 /* Which recipients and which message a Job shows. */
 enum mq_php_job_view {
     MQ_PHP_JOB_ROW, /* as stored */
-    MQ_PHP_JOB_WIRE /* of a claimed job: the recipients of this attempt, and the message with the
-                       header lines that the test redirect adds */
+    MQ_PHP_JOB_WIRE /* of a claimed job: this attempt's recipients and the redirected message */
 };
 
 void mq_php_job_register(zend_class_entry *ce);

@@ -89,8 +89,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "UNION ALL SELECT min(id) FROM {t} WHERE status = 'failed') AS least)"),
 
     /* By the primary key an UPDATE does not wait for rows that are not committed yet. */
-    [MQ_SQL_COUNT_MARK] =
-        "UPDATE {C} FORCE INDEX (PRIMARY) SET hour = -hour " MQ_COUNTS_IN_PARTS,
+    [MQ_SQL_COUNT_MARK] = "UPDATE {C} FORCE INDEX (PRIMARY) SET hour = -hour " MQ_COUNTS_IN_PARTS,
     [MQ_SQL_LOG_PURGE] = "DELETE FROM {H} WHERE at < ?1 ORDER BY at LIMIT ?2",
 
     [MQ_SQL_COLUMNS_OF] = "SELECT c.column_name, COALESCE((SELECT s.seq_in_index FROM "

@@ -89,14 +89,13 @@ enum mq_sql {
     MQ_SQL_CONFIG_SAME,
     MQ_SQL_QUIET,
     MQ_SQL_CLAIM_REPLAN,
-    MQ_SQL_IDENTITY, /* server, database and job table as one text (mq_queue_identity()) */
-    /* Worker slots: ?1 the queue's number (31 bits), ?2 the slot's. */
-    MQ_SQL_SLOT_TAKE, /* 1: taken; 0: another session or this one has it already */
+    MQ_SQL_IDENTITY,  /* server, database and job table as one text (mq_queue_identity()) */
+    MQ_SQL_SLOT_TAKE, /* ?1: the queue's number (31 bits), ?2: the slot's. 0: it is taken already */
     MQ_SQL_SLOT_FREE,
     MQ_SQL_SLOTS_HELD, /* how many of the slots below ?2 are taken */
     MQ_SQL_VERSION,    /* a number that changes when another connection writes to the file */
-    MQ_SQL_LISTEN,     /* and if the next returns 1, new mail is told until LISTEN_UNLOCK */
-    MQ_SQL_LISTEN_LOCK,
+    MQ_SQL_LISTEN,
+    MQ_SQL_LISTEN_LOCK, /* 1: new mail is told from now on, until MQ_SQL_LISTEN_UNLOCK */
     MQ_SQL_LISTEN_UNLOCK,
     /* Many rows at a time. A list is a JSON array of pairs: an id and a number beside it. */
     MQ_SQL_CLAIM_TAKE_MANY,    /* as MQ_SQL_CLAIM_TAKE, but ?4 is a list: ids and tokens paid */
@@ -127,10 +126,10 @@ enum mq_status mq_sql_query(struct mq_queue *queue, enum mq_sql slot, struct mq_
                             struct mq_error *err);
 enum mq_status mq_sql_query_text(struct mq_queue *queue, const char *sql, struct mq_args args,
                                  struct mq_error *err);
-/* Moves to the next row. *status is in and out: the status of the query, or of the caller's work on
- * the last row. False at the end or on a failure in *status; then the query is finished. */
+/* Moves to the next row. *status: in, of the query or of the work on the last row; out. False at
+ * the end or on a failure; then the query is finished. */
 bool mq_sql_next(struct mq_queue *queue, enum mq_status *status, struct mq_error *err);
-/* Runs a query for one row. False without one or on a failure; else mq_sql_finish() must follow. */
+/* Runs a query for one row. False: none, or a failure; else mq_sql_finish() must follow. */
 bool mq_sql_row(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
                 enum mq_status *status, struct mq_error *err);
 void mq_sql_finish(struct mq_queue *queue); /* ends a query before its last row */
@@ -143,7 +142,6 @@ enum mq_status mq_sql_text_of(struct mq_queue *queue, enum mq_sql slot, struct m
 int64_t mq_sql_column_int(struct mq_queue *queue, int index); /* 0 for NULL */
 struct mq_str mq_sql_column_str(struct mq_queue *queue, int index);
 int64_t mq_sql_changes(struct mq_queue *queue);
-
 /* Builds a list of rows for one parameter: a JSON array of pairs of numbers. */
 struct mq_buffer;
 void mq_sql_list_add(struct mq_buffer *list, int64_t id, int64_t beside);
