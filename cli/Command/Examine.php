@@ -11,6 +11,7 @@ use MailQueue\Cli\Doctor\Relay;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Relay\Sender;
 use MailQueue\Cli\Relay\Target;
+use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 
 /** doctor: finds what could go wrong, with the cure. */
@@ -18,6 +19,9 @@ final class Examine extends Command
 {
     public function run(): int
     {
+        if (!$this->args->has('dns') && ($this->args->has('from') || $this->args->has('selector'))) {
+            throw Stop::usage('--from and --selector need --dns.');
+        }
         $findings = $this->args->has('relay') || $this->args->has('dns') ? $this->asked()
             : (new Doctor($this->settings))->findings();
         $this->result($findings, static function () use ($findings): void {

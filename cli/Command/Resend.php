@@ -56,7 +56,9 @@ final class Resend extends Command
         $ids === [] || $jobs = array_intersect_key($jobs, array_flip($ids));
         if (!$again && !$sent) {
             $jobs = array_values($jobs);
-            return $this->result($jobs, fn () => $this->tell($jobs));
+            $none = $ids === [] ? 'No mail is uncertain.' : 'None of these mails is uncertain.';
+            $this->result($jobs, fn () => $jobs === [] ? print("$none\n") : $this->tell($jobs));
+            return $jobs === [] && $ids !== [] ? ExitCode::FINDINGS : ExitCode::OK;
         }
         return $this->decide($queue, array_keys($jobs), $ids, $again);
     }
@@ -80,10 +82,6 @@ final class Resend extends Command
     /** @param list<Job> $jobs */
     private function tell(array $jobs): void
     {
-        if ($jobs === []) {
-            echo "No mail is uncertain.\n";
-            return;
-        }
         $notes = []; // by row number; the head is row 0
         foreach ($jobs as $i => $job) {
             $job->lastError === null || $notes[$i + 1] = Terminal::safe($job->lastError);

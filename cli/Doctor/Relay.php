@@ -23,12 +23,12 @@ final class Relay extends Check
     public function look(string|\Closure|null $transport): void
     {
         $target = Target::of($transport);
-        if ($target === null) {
-            $this->add(true, self::notAsked($transport), '');
-            return;
-        }
         try {
-            MailQueue::checkTransport($target->dsn);
+            is_string($transport) && MailQueue::checkTransport($transport);
+            if ($target === null) {
+                $this->add(true, self::notAsked($transport), '');
+                return;
+            }
             $dialogue = new Dialogue(Internal::probe($target->dsn), $target->dsn);
         } catch (\ValueError | MailQueue\Exception $e) {
             $this->add(false, 'relay: ' . Failure::text($e), 'mailqueue doctor says how a '

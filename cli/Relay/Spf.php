@@ -60,7 +60,12 @@ final class Spf
 
     private function mechanism(string $domain, string $name, string $value, int $depth): void
     {
-        [$of, $bits] = explode('/', $value, 2) + ['', ''];
+        preg_match('~\A([^/]*)(?:/(\d{1,3}))?(?://(\d{1,3}))?(.*)\z~s', $value, $match);
+        [, $of, $four, $six, $rest] = $match;
+        if ($rest !== '') {
+            $this->fault ??= "\"$value\" has no number of bits behind its /";
+            return;
+        }
         $of = $of === '' ? $domain : $of;
         if (in_array($name, ['include', 'a', 'mx', 'ptr', 'exists'], true)
             && ++$this->lookups > self::LOOKUPS_MAX) {
@@ -69,13 +74,18 @@ final class Spf
         }
         match ($name) {
             'all' => $this->networks = [...$this->networks, ...self::EVERYBODY],
-            'ip4', 'ip6' => $this->network($of, $bits),
-            'a' => $this->hosts([$of], $bits),
-            'mx' => $this->hosts(array_column(@dns_get_record($of, DNS_MX) ?: [], 'target'), $bits),
+            'ip4', 'ip6' => $this->network($of, $four),
+            'a' => $this->hosts([$of], $four, $six),
+            'mx' => $this->hosts(
+                array_column(@dns_get_record($of, DNS_MX) ?: [], 'target'),
+                $four,
+                $six
+            ),
             'include' => $this->include($of, $depth),
             default => null,
         };
-        $this->isClosed = $this->isClosed && !in_array($name, ['include', 'ptr', 'exists'], true);
+        $this->isClosed = $this->isClosed && !str_contains($value, '%')
+            && !in_array($name, ['include', 'ptr', 'exists'], true);
     }
 
     private function include(string $domain, int $depth): void
@@ -92,9 +102,8 @@ final class Spf
     }
 
     /** @param list<string> $hosts */
-    private function hosts(array $hosts, string $bits): void
+    private function hosts(array $hosts, string $four, string $six): void
     {
-        [$four, $six] = explode('//', $bits, 2) + ['', ''];
         foreach ($hosts as $host) {
             foreach (self::addresses($host) as $address) {
                 $this->network($address, str_contains($address, ':') ? $six : $four);
@@ -109,7 +118,12 @@ final class Spf
             $this->fault ??= "\"$address\" is no address";
             return;
         }
-        $this->networks[] = [$binary, $bits === '' ? 8 * strlen($binary) : (int) $bits];
+        $most = 8 * strlen($binary);
+        if ((int) $bits > $most) {
+            $this->fault ??= "\"$address/$bits\" has more than $most bits";
+            return;
+        }
+        $this->networks[] = [$binary, $bits === '' ? $most : (int) $bits];
     }
 
     /** Whether it lets everybody send. */

@@ -33,6 +33,8 @@ $texts = [
     'mx.test' => 'v=spf1 mx a:relay.test -all', 'redirect.test' => 'v=spf1 redirect=good.test',
     'wrong.test' => 'v=spf1 ipv4:192.0.2.1 -all', 'many.test' => 'v=spf1 ' . str_repeat('a:h.test ', 11) . '-all',
     'lost.test' => 'v=spf1 include:none.test -all', 'any.test' => 'v=spf1 +all',
+    'six-bits.test' => 'v=spf1 a:relay.test//64 -all', 'bits.test' => 'v=spf1 ip4:192.0.2.0/99 -all',
+    'words.test' => 'v=spf1 ip4:192.0.2.0/all -all',
 ];
 $lines = "no-resolv\nno-hosts\nlisten-address=$address\nbind-interfaces\nuser=root\npid-file=\nlocal=/test/\n"
     . "host-record=relay.test,192.0.2.25\nhost-record=far.test,198.51.100.9\nhost-record=six.test,2001:db8::7\nmx-host=mx.test,far.test,10\n"
@@ -63,7 +65,7 @@ $show('DMARC of the organisation', 'mail.good.test');
 $show('by mx', 'mx.test', 'smtp://far.test');
 $show('by redirect', 'redirect.test', 'smtp://relay.test');
 $show('all may send', 'any.test', 'smtp://192.0.2.77');
-foreach (['wrong', 'many', 'lost', 'twice'] as $name) {
+foreach (['six-bits', 'bits', 'words', 'wrong', 'many', 'lost', 'twice'] as $name) {
     $show($name, "$name.test", 'smtp://relay.test');
 }
 $show('no domain', 'localhost');
@@ -135,6 +137,24 @@ look  dns: SPF of any.test lets everybody send
 ok    dns: DKIM of any.test is not looked at: this host does not sign; if the relay does, give --selector NAME
 look  dns: DMARC of any.test: there is none
       Publish a policy; large receivers want one: _dmarc.any.test TXT "v=DMARC1; p=none; rua=mailto:postmaster@any.test".
+--- six-bits: 1
+ok    dns: SPF of six-bits.test: v=spf1 a:relay.test//64 -all
+ok    dns: SPF of six-bits.test lets the relay send (192.0.2.25)
+ok    dns: DKIM of six-bits.test is not looked at: this host does not sign; if the relay does, give --selector NAME
+look  dns: DMARC of six-bits.test: there is none
+      Publish a policy; large receivers want one: _dmarc.six-bits.test TXT "v=DMARC1; p=none; rua=mailto:postmaster@six-bits.test".
+--- bits: 1
+look  dns: SPF of bits.test: v=spf1 ip4:192.0.2.0/99 -all: "192.0.2.0/99" has more than 32 bits
+      Correct it: receivers take a record with an error as none, or refuse the mail.
+ok    dns: DKIM of bits.test is not looked at: this host does not sign; if the relay does, give --selector NAME
+look  dns: DMARC of bits.test: there is none
+      Publish a policy; large receivers want one: _dmarc.bits.test TXT "v=DMARC1; p=none; rua=mailto:postmaster@bits.test".
+--- words: 1
+look  dns: SPF of words.test: v=spf1 ip4:192.0.2.0/all -all: "192.0.2.0/all" has no number of bits behind its /
+      Correct it: receivers take a record with an error as none, or refuse the mail.
+ok    dns: DKIM of words.test is not looked at: this host does not sign; if the relay does, give --selector NAME
+look  dns: DMARC of words.test: there is none
+      Publish a policy; large receivers want one: _dmarc.words.test TXT "v=DMARC1; p=none; rua=mailto:postmaster@words.test".
 --- wrong: 1
 look  dns: SPF of wrong.test: v=spf1 ipv4:192.0.2.1 -all: "ipv4:192.0.2.1" is no term
       Correct it: receivers take a record with an error as none, or refuse the mail.

@@ -56,9 +56,10 @@ $show('a silent server', 'smtp://' . stream_socket_get_name($silent, false) . '?
 $show('refused at once', 'smtp://localhost:' . $sink('at connect reply="554 5.7.1 no service here"')->port);
 $echo = $sink('at auth reply="535 5.7.8 not AHVzcgBzZWNyZXQ= or secret"');
 $show('a relay that repeats the login', "smtp://usr:secret@localhost:$echo->port");
-foreach (['null://null', 'sendmail://default', 'file:///tmp/mail', 'smtp://localhost:x'] as $transport) {
+foreach (['null://null', 'sendmail://default', 'file:///tmp/mail', 'smtp://localhost:x', 'bogus'] as $transport) {
     $show($transport, $transport);
 }
+$show('no option', 'null://null', '--from', 'shop@example.org');
 $json = json_decode($show('JSON', "smtp://localhost:$server->port", '--json'), true);
 echo count($json), ' ', implode(' ', array_keys($json[0])), "\n";
 ?>
@@ -172,6 +173,11 @@ ok    relay: file:// writes into a directory, so there is no relay to ask
 --- smtp://localhost:x: 1
 look  relay: the transport cannot be used: transport: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
       mailqueue doctor says how a transport is written.
+--- bogus: 1
+look  relay: the transport cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null
+      mailqueue doctor says how a transport is written.
+--- no option: 64
+mailqueue: --from and --selector need --dns.
 --- JSON: 0
 [
     {

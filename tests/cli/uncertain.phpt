@@ -13,6 +13,7 @@ $queue = new MailQueue($app);
 $pdo = new PDO("sqlite:$app");
 show($run('uncertain'));
 show($run('uncertain', '--sent'));
+show($run('uncertain', '1'));
 foreach (['news', 'news', 'invoice', 'invoice'] as $i => $type) {
     $queue->enqueue(mail_fields(to: "p$i@example.net"), type: $type);
 }
@@ -41,6 +42,8 @@ exit 0
 No mail is uncertain.
 exit 0
 0 counted as sent.
+exit 1
+None of these mails is uncertain.
 exit 0
 id  status  next           may have it       not yet  type     reference  subject
 1   parked  -              p0@example.net    -        news     -          Hello
