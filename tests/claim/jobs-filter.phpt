@@ -71,4 +71,4 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
 {"createdBefore":4000000000,"type":"later"}: r4
 {"createdBefore":1}: 
 ValueError: MailQueue::jobs(): Argument #9 ($createdBefore) must be a time after 1970
-ValueError: MailQueue::jobs(): Argument #11 ($until) must be an id, or null for all
+ValueError: MailQueue::jobs(): Argument #12 ($until) must be an id, or null for all

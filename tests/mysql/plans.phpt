@@ -38,7 +38,8 @@ $steps = [
     'recovery' => [150, fn(MailQueue $queue) => $queue->recoverStuckSending()],
     'tokens' => [150, fn(MailQueue $queue) => $queue->takeTokens(1)],
     'hold, retry, delete' => [60, fn(MailQueue $queue) => $queue->hold([9]) . $queue->retryFailed([9]) . $queue->delete([9])],
-    'lists' => [100, function (MailQueue $queue): void {
+    // Of what is being sent, 40 mails here, a list reads all.
+    'lists' => [150, function (MailQueue $queue): void {
         foreach ([null, ...MailQueue\Status::cases()] as $status) {
             $queue->jobs($status, after: 5000, limit: 10);
         }

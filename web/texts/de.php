@@ -381,7 +381,11 @@ return [
         . 'commands as a group.' => 'Was jedes Relay verträgt: die Befehle der nächsten Mail '
         . 'nach dem '
         . 'Punkt oder nur die Befehle einer Mail als Gruppe.',
-    'When the last worker run ended.' => 'Wann der letzte Lauf eines Workers endete.',
+    'When a worker last ran.' => 'Wann zuletzt ein Worker lief.',
+    'After so many seconds without a worker while mail is due, enqueue() writes a line into PHP\'s error '
+        . 'log, once an hour; 0: never.'
+        => 'Nach so vielen Sekunden ohne Worker, während Mails fällig sind, schreibt enqueue() einmal in '
+        . 'der Stunde eine Zeile in PHPs Fehlerprotokoll; 0: nie.',
     'Job tables whose mail is moved to another database, which alone sends it.'
         => 'Tabellen, deren Mails in eine andere Datenbank umziehen; nur die versendet sie.',
     'Job tables whose mail comes from another database; nothing is sent until all of it has '

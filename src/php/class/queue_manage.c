@@ -120,7 +120,7 @@ static bool read_filter(zend_execute_data *execute_data, struct mq_job_filter *o
     } else if (!any_time && before < 1) {
         zend_argument_value_error(9, "must be a time after 1970");
     } else if (!to_end && until < 1) {
-        zend_argument_value_error(11, "must be an id, or null for all");
+        zend_argument_value_error(12, "must be an id, or null for all");
     } else {
         return mq_php_check_range(2, limit, 1, JOBS_LIMIT_MAX, "");
     }
