@@ -103,13 +103,6 @@ final class Figures
         return $relays;
     }
 
-    /** @return list<int> the ids of mails that were parked because they are uncertain */
-    public static function uncertain(MailQueue $queue, int $limit): array
-    {
-        return array_map(intval(...), array_column(Internal::select($queue, 'SELECT id FROM {t} '
-            . "WHERE status = 'parked' AND parked_for = 'uncertain' ORDER BY id LIMIT $limit"), 0));
-    }
-
     /** @return list<string> the mail types of the last 30 days */
     public static function types(MailQueue $queue): array
     {

@@ -16,7 +16,8 @@ final class Layout
     /** What an action did, by the word that its redirect names. */
     private const DONE = [
         'retry' => '%s brought back.', 'hold' => '%s parked.', 'delete' => '%s deleted.',
-        'sent' => '%s counted as sent.', 'set' => 'Saved.', 'on' => 'Sending is on.',
+        'sent' => '%s counted as sent.',
+        'resend' => 'Sent again as this new mail.', 'set' => 'Saved.', 'on' => 'Sending is on.',
         'off' => 'Sending is off. Mail that is under way is still finished.',
     ];
 

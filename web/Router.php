@@ -28,6 +28,7 @@ final class Router
         'hold' => [Action\Mails::class, 'hold'],
         'delete' => [Action\Mails::class, 'delete'],
         'sent' => [Action\Mails::class, 'sent'],
+        'resend' => [Action\Mails::class, 'resend'],
     ];
     private const ASSETS = ['page.css' => 'text/css', 'page.js' => 'text/javascript',
         'page.svg' => 'image/svg+xml'];

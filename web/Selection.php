@@ -44,15 +44,21 @@ final class Selection
     /**
      * @param array<mixed> $given the form's
      * @param list<Status> $states
+     * @param bool $isUncertain whether only mail that may have arrived counts
      * @return list<int> those that exist and are in one of these states
      */
-    public static function ids(MailQueue $queue, array $given, array $states): array
-    {
+    public static function ids(
+        MailQueue $queue,
+        array $given,
+        array $states,
+        bool $isUncertain = false
+    ): array {
         $isId = static fn (mixed $id): bool => is_string($id)
             && preg_match('/\A[1-9]\d{0,17}\z/', $id) === 1;
         $ids = implode(', ', array_filter($given, $isId)) ?: '0';
         $names = implode("', '", array_column($states, 'value'));
         return array_map(intval(...), array_column(Internal::select($queue, 'SELECT id FROM {t} '
-            . "WHERE id IN ($ids) AND status IN ('$names') ORDER BY id", []), 0));
+            . "WHERE id IN ($ids) AND status IN ('$names')"
+            . ($isUncertain ? ' AND uncertain_to IS NOT NULL' : '') . ' ORDER BY id', []), 0));
     }
 }

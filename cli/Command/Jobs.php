@@ -110,7 +110,7 @@ final class Jobs extends Command
     }
 
     /** The mail in the queue that took this one's place. */
-    private static function resentAs(MailQueue $queue, int $id): ?int
+    public static function resentAs(MailQueue $queue, int $id): ?int
     {
         $rows = Internal::select(
             $queue,

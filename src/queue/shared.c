@@ -132,8 +132,14 @@ static bool can_listen(struct mq_queue *queue)
 {
     struct mq_error why;
     int64_t taken = 0;
-    return mq_sql_exec(queue, MQ_SQL_LISTEN, MQ_NO_ARGS, &why) == MQ_OK &&
-           mq_sql_int(queue, MQ_SQL_LISTEN_LOCK, MQ_NO_ARGS, &taken, &why) == MQ_OK && taken;
+    if (mq_sql_int(queue, MQ_SQL_LISTEN_LOCK, MQ_NO_ARGS, &taken, &why) != MQ_OK || !taken) {
+        return false;
+    }
+    if (mq_sql_exec(queue, MQ_SQL_LISTEN, MQ_NO_ARGS, &why) == MQ_OK) {
+        return true;
+    }
+    mq_sql_exec(queue, MQ_SQL_LISTEN_UNLOCK, MQ_NO_ARGS, &why);
+    return false;
 }
 
 bool mq_queue_watch(struct mq_queue *queue, bool *begun)

@@ -31,7 +31,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $queue->fail($queue->claim()[0], '550 5.1.1 unknown', permanent: true);
     $queue->fail($queue->claim()[0], '450 4.2.0 later', retryAfter: 60);
     $queue->hold([4]);
-    $pdo->exec("UPDATE mail_queue SET parked_for = 'uncertain' WHERE id = 4");
+    $pdo->exec("UPDATE mail_queue SET parked_for = 'uncertain', uncertain_to = recipients WHERE id = 4");
     $pdo->exec('CREATE TABLE people (id INTEGER)');
     $pdo->exec('INSERT INTO people VALUES (1), (2), (3)');
     $pdo->exec("INSERT INTO mail_log (at, job_id, mail_type, relay, event, phase, attempt, recipients, uncertain, reply, ms, waited)

@@ -22,7 +22,7 @@ foreach ([1, 2, 3] as $id) {
     [$job] = $queue->claim();
     $queue->fail($job, "550 5.1.1 <$id@example.net>: user unknown", permanent: true);
 }
-$pdo->exec("UPDATE mail_queue SET parked_for = 'uncertain' WHERE id = 3");
+$pdo->exec("UPDATE mail_queue SET parked_for = 'uncertain', uncertain_to = recipients WHERE id = 3");
 $host = serve_page($app, ['MAILQUEUE_PAGE_BODIES' => 'on', 'HOME' => '/nonexistent']);
 $browser = new Browser($host);
 $browser->logIn();
@@ -81,11 +81,29 @@ $browser->get('/?view=uncertain');
 echo $words('tbody'), "\n";
 $uncertain = $queue->enqueue(mail_fields(), 'r6');
 $queue->hold([$uncertain]);
+echo $browser->get()->post(['action' => 'sent', 'ids' => [(string) $uncertain]], '/?view=uncertain')->said(), "\n";
+$pdo->exec("UPDATE mail_queue SET parked_for = 'uncertain', uncertain_to = recipients WHERE id = $uncertain");
+$browser->get('/?view=uncertain');
+echo $words('tbody'), "\n";
 $sure(['action' => 'sent', 'ids' => [(string) $uncertain]], '/?view=uncertain');
 $queue->retryFailed([1, 2]);
 [$job] = $queue->claim();
 $queue->fail($job, 'later', retryAfter: 60);
 echo $browser->get()->post(['action' => 'retry-all'])->text('.done'), "\n";
+
+echo "-- an address is corrected\n";
+$wrong = $queue->enqueue(mail_fields(to: 'wrnog@example.org'), 'r7');
+$browser->get("/?view=mail&id=$wrong");
+echo $words('form.row label'), "\n";
+foreach (['not an address', 'right@example.org', 'right@example.org'] as $to) {
+    $browser->get("/?view=mail&id=$wrong")->post(['action' => 'resend', 'id' => (string) $wrong, 'to' => $to], "/?view=mail&id=$wrong");
+    echo str_replace(["mail $wrong", "Mail $wrong"], 'mail OLD', $browser->text('.done') === '-' ? $browser->said() : $browser->text('.done')), "\n";
+}
+[$new] = $queue->jobs(reference: 'r7');
+echo implode(' ', $new->recipients), ' ', $new->resentOf === $wrong ? 'names the old one' : '', ' ', str_contains($queue->job($new->id)->message, 'To: right@example.org') ? 'in the header, too' : '', "\n";
+$browser->get("/?view=mail&id=$new->id");
+echo str_contains($browser->body, "id=$wrong") ? 'leads to the old one' : '', "\n";
+$queue->delete([$new->id]);
 
 echo "-- switches\n";
 foreach ([['action' => 'switch', 'to' => 'off'], ['action' => 'switch', 'to' => 'on'], ['action' => 'limit', 'limit' => '30'], ['action' => 'limit', 'limit' => 'none'],

@@ -21,7 +21,8 @@ final class Mails extends Action
         'retry' => [Status::Failed, Status::Parked],
         'hold' => [Status::Pending, Status::Failed],
         'delete' => [Status::Pending, Status::Failed, Status::Parked, Status::Held],
-        'sent' => [Status::Parked],
+        'sent' => [Status::Failed, Status::Parked],
+        'resend' => [Status::Pending, Status::Failed, Status::Parked],
     ];
     private const AT_ONCE = 1000;
 
@@ -60,9 +61,28 @@ final class Mails extends Action
     {
         return $this->each(
             'sent',
-            'Count %s as sent? They leave the queue.',
-            $this->context->queue->delete(...)
+            'Count %s as sent? Recipients that cannot have it yet still get it.',
+            $this->context->queue->countAsSent(...)
         );
+    }
+
+    /** Sends one mail again as a new one, to a corrected address if there is one. */
+    public function resend(): Response
+    {
+        $id = $this->context->id();
+        $to = trim($this->context->request->field('to') ?? '');
+        try {
+            $new = $this->context->queue->resend(
+                $id,
+                $to === '' ? null : $to,
+                $to === '' ? null : $this->context->request->field('instead')
+            );
+        } catch (MailQueue\MessageException $e) {
+            $text = $this->t('Mail %s was not sent again: %s', $id, $e->getMessage());
+            throw new Refusal($text . ' ' . $this->t('Nothing was changed.'));
+        }
+        $this->note("resend $id: $new");
+        return $this->context->done('resend', $new, 'mail', ['id' => (string) $new]);
     }
 
     /** @param \Closure(list<int>): int $change */
@@ -82,7 +102,7 @@ final class Mails extends Action
             default => Terminal::json($list->fields, 0),
         };
         $count = $this->change("$action $which", $ids, $change);
-        $isGone = in_array($action, ['delete', 'sent'], true) && $request->view() === 'mail';
+        $isGone = $action === 'delete' && $request->view() === 'mail';
         return $this->context->done($action, $count, $isGone ? 'mails' : '', $list->fields);
     }
 
@@ -98,7 +118,12 @@ final class Mails extends Action
                 . 'to do with them. Nothing was changed.'));
         }
         $queue = $this->context->queue;
-        return ($filter === null ? Selection::ids($queue, (array) $given, self::FROM[$action])
+        return ($filter === null ? Selection::ids(
+            $queue,
+            (array) $given,
+            self::FROM[$action],
+            $action === 'sent'
+        )
             : $filter->filter->ids($queue, self::FROM[$action])) ?: throw new Refusal($this->t(
                 'None of these mails can be changed so: they are gone, are being sent, or are '
                     . 'where you want them. Nothing was changed.'

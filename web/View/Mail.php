@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Web\View;
 
+use MailQueue\Cli\Command\Jobs;
 use MailQueue\Cli\Report\Timeline;
 use MailQueue\Job;
 use MailQueue\Status;
@@ -33,8 +34,16 @@ final class Mail extends View
         }
         return Html::all(
             $job === null
-                ? Html::e('p', ['class' => 'state'], $this->t('This mail has left the queue.'))
-                : Html::all(self::facts($this->state($job)), $this->actions($job)),
+                ? Html::all(
+                    Html::e('p', ['class' => 'state'], $this->t('This mail has left the queue.')),
+                    $this->other('It was sent again as', Jobs::resentAs($this->context->queue, $id))
+                )
+                : Html::all(
+                    self::facts($this->state($job)),
+                    $this->other('This mail takes the place of', $job->resentOf),
+                    $this->actions($job),
+                    $this->correction($job)
+                ),
             $this->timeline($history, $job),
             $job?->message === null ? null : $this->message($job),
         );
@@ -81,6 +90,35 @@ final class Mail extends View
             );
         }
         return Html::e('div', ['class' => 'row'], $forms);
+    }
+
+    private function other(string $text, ?int $id): ?Html
+    {
+        return $id === null ? null : Html::e('p', [], $this->t($text), ' ', Html::e(
+            'a',
+            ['href' => $this->context->links->to('mail', ['id' => $id])],
+            $this->t('Mail %s', $id)
+        ), '.');
+    }
+
+    private function correction(Job $job): ?Html
+    {
+        $isFree = in_array($job->status, Mails::FROM['resend'], true);
+        if (!$this->context->isAdmin() || !$isFree) {
+            return null;
+        }
+        $old = array_map(strval(...), array_keys($job->refused) ?: $job->recipients ?? []);
+        $choices = array_map(static fn (string $one): Html => Html::e('option', [], $one), $old);
+        return $this->context->form('resend', ['id' => (string) $job->id], Html::all(
+            Html::e('label', ['for' => 'to'], $this->t('Corrected address')),
+            Html::e('input', ['type' => 'text', 'name' => 'to', 'id' => 'to',
+                'autocomplete' => 'off', 'value' => count($old) === 1 ? $old[0] : '']),
+            count($old) < 2 ? null : Html::all(
+                Html::e('label', ['for' => 'instead'], $this->t('in place of')),
+                Html::e('select', ['name' => 'instead', 'id' => 'instead'], $choices)
+            ),
+            $this->context->button($this->t('Send again as a new mail'))
+        ), ['class' => 'row']);
     }
 
     /** @param list<array<string, int|string|null>> $rows */

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Web\View;
 
 use MailQueue\Job;
-use MailQueue\Web\Figures;
+use MailQueue\Status;
 use MailQueue\Web\Html;
 
 /** Mails of which nobody knows whether they arrived. */
@@ -24,10 +24,10 @@ final class Uncertain extends View
             . 'relay had answered: these mails may have arrived. Look into the log of the relay, '
             . 'or ask a recipient. Sent again, they may arrive twice.'));
         $jobs = [];
-        foreach (Figures::uncertain($this->context->queue, self::MOST) as $id) {
-            // Without its message. The next mail, if this one has just gone.
-            [$job] = $this->context->queue->jobs(limit: 1, after: $id - 1) + [null];
-            $job?->id === $id && $jobs[] = $job;
+        foreach ([Status::Parked, Status::Failed] as $status) {
+            $room = self::MOST - count($jobs);
+            $more = $room === 0 ? [] : $this->context->queue->jobs($status, $room, uncertain: true);
+            array_push($jobs, ...$more);
         }
         if ($jobs === []) {
             $none = Html::e('p', ['class' => 'state good'], $this->t('No mail is uncertain.'));
@@ -53,7 +53,7 @@ final class Uncertain extends View
         $link = $this->context->links->to('mail', ['id' => $job->id]);
         return [
             'id' => Html::e('a', ['href' => $link], (string) $job->id),
-            'recipient' => implode(', ', $job->recipients ?? []),
+            'recipient' => implode(', ', $job->uncertainTo),
             'subject' => (string) $job->subject,
             'last' => $this->context->texts->time($job->lastAttemptAt),
             'decision' => $this->context->isAdmin()
