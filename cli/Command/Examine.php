@@ -19,7 +19,8 @@ final class Examine extends Command
 {
     public function run(): int
     {
-        if (!$this->args->has('dns') && ($this->args->has('from') || $this->args->has('selector'))) {
+        if (!$this->args->has('dns')
+            && ($this->args->has('from') || $this->args->has('selector'))) {
             throw Stop::usage('--from and --selector need --dns.');
         }
         $findings = $this->args->has('relay') || $this->args->has('dns') ? $this->asked()

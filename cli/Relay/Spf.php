@@ -61,7 +61,7 @@ final class Spf
     private function mechanism(string $domain, string $name, string $value, int $depth): void
     {
         preg_match('~\A([^/]*)(?:/(\d{1,3}))?(?://(\d{1,3}))?(.*)\z~s', $value, $match);
-        [, $of, $four, $six, $rest] = $match;
+        [, $of, $four, $six, $rest] = $match + ['', '', '', '', ''];
         if ($rest !== '') {
             $this->fault ??= "\"$value\" has no number of bits behind its /";
             return;
