@@ -78,8 +78,12 @@ final class Mails extends Action
                 $to === '' ? null : $this->context->request->field('instead')
             );
         } catch (MailQueue\MessageException $e) {
-            $text = $this->t('Mail %s was not sent again: %s', $id, $e->getMessage());
-            throw new Refusal($text . ' ' . $this->t('Nothing was changed.'));
+            $why = rtrim($e->getMessage(), '.');
+            throw new Refusal($this->t(
+                'Mail %s was not sent again: %s. Nothing was changed.',
+                $id,
+                $why
+            ));
         }
         $this->note("resend $id: $new");
         return $this->context->done('resend', $new, 'mail', ['id' => (string) $new]);

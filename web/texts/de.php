@@ -184,8 +184,8 @@ return [
     'Delete %s? They are not sent.' => '%s löschen? Sie werden dann nicht verschickt.',
     'Count %s as sent? Recipients that cannot have it yet still get it.'
         => '%s als gesendet zählen? Empfänger, die sie noch nicht haben können, bekommen sie noch.',
-    'Mail %s was not sent again: %s' => 'Mail %s wurde nicht erneut gesendet: %s',
-    'Nothing was changed.' => 'Nichts wurde geändert.',
+    'Mail %s was not sent again: %s. Nothing was changed.'
+        => 'Mail %s wurde nicht erneut gesendet: %s. Nichts wurde geändert.',
     'Sent again as this new mail.' => 'Erneut gesendet, als diese neue Mail.',
     'This mail takes the place of' => 'Diese Mail ersetzt',
     'It was sent again as' => 'Sie wurde erneut gesendet als',
@@ -392,10 +392,10 @@ return [
         . 'nach dem '
         . 'Punkt oder nur die Befehle einer Mail als Gruppe.',
     'When a worker last ran.' => 'Wann zuletzt ein Worker lief.',
-    'After so many seconds without a worker while mail is due, enqueue() writes a line into PHP\'s error '
-        . 'log, once an hour; 0: never.'
-        => 'Nach so vielen Sekunden ohne Worker, während Mails fällig sind, schreibt enqueue() einmal in '
-        . 'der Stunde eine Zeile in PHPs Fehlerprotokoll; 0: nie.',
+    'After so many seconds without a worker while mail is due, enqueue() writes a line into PHP\'s '
+        . 'error log, once an hour; 0: never.'
+        => 'Nach so vielen Sekunden ohne Worker, während Mails fällig sind, schreibt enqueue() '
+        . 'einmal in der Stunde eine Zeile in PHPs Fehlerprotokoll; 0: nie.',
     'Job tables whose mail is moved to another database, which alone sends it.'
         => 'Tabellen, deren Mails in eine andere Datenbank umziehen; nur die versendet sie.',
     'Job tables whose mail comes from another database; nothing is sent until all of it has '
