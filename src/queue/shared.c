@@ -127,7 +127,16 @@ enum mq_status mq_queue_slots_held(struct mq_queue *queue, int max, int *held, s
 
 /* ---- news ---- */
 
-/* On a failure, returns false too: the next transaction shows if the connection is lost. */
+/* A failure is not reported: the next transaction shows if the connection is lost. */
+static void unlisten(struct mq_queue *queue)
+{
+    struct mq_error why;
+    const char *script = mq_sql_text(queue, MQ_SQL_UNLISTEN);
+    if (script) {
+        mq_db_script(queue->db, script, &why);
+    }
+}
+
 static bool can_listen(struct mq_queue *queue)
 {
     struct mq_error why;
@@ -138,7 +147,7 @@ static bool can_listen(struct mq_queue *queue)
     if (mq_sql_exec(queue, MQ_SQL_LISTEN, MQ_NO_ARGS, &why) == MQ_OK) {
         return true;
     }
-    mq_sql_exec(queue, MQ_SQL_LISTEN_UNLOCK, MQ_NO_ARGS, &why);
+    unlisten(queue);
     return false;
 }
 
@@ -168,9 +177,8 @@ enum mq_status mq_queue_wait(struct mq_queue *queue, int64_t ms, bool *told, str
 
 void mq_queue_unwatch(struct mq_queue *queue)
 {
-    struct mq_error why;
     if (queue->listens) {
         queue->listens = false;
-        mq_sql_exec(queue, MQ_SQL_LISTEN_UNLOCK, MQ_NO_ARGS, &why);
+        unlisten(queue);
     }
 }

@@ -13,7 +13,10 @@ require __DIR__ . '/../lib/backends.inc';
 use MailQueueTest\{PgBouncer, PostgreSQL};
 
 putenv('XDG_STATE_HOME=' . temp_directory());
-$server = new PostgreSQL();
+$logs = temp_directory();
+chmod($logs, 0777);
+$server = new PostgreSQL(['log_statement' => 'all', 'log_line_prefix' => '[%p] ', 'logging_collector' => 'on',
+    'log_directory' => $logs, 'log_filename' => 'log', 'log_file_mode' => '0644']);
 $dsn = $server->dsn();
 $queue = new MailQueue($dsn);
 $queue->migrate();
@@ -92,6 +95,16 @@ $soon('a mail', fn() => $queue->enqueue(mail_fields()));
 $end($daemon);
 $soon('a mail for the other', fn() => $queue->enqueue(mail_fields()));
 $end($second);
+
+// A session that listens and does not read keeps all that it is told in memory.
+preg_match_all('/^\[(\d+)\] LOG:  [^\n]*: (UN|)LISTEN mailqueue$/m', (string) file_get_contents("$logs/log"), $said, PREG_SET_ORDER);
+$sessions = [];
+foreach ($said as [, $pid, $ends]) {
+    $sessions[$pid][] = $ends === '' ? 'L' : 'U';
+}
+$all = array_map(implode(...), $sessions);
+must(max(array_map(strlen(...), $all)) > 4, 'they listened several times: ' . implode(' ', $all));
+echo 'a session that does not rest listens: ', preg_grep('/LL/', $all) === [] ? 'never' : implode(' ', $all), "\n";
 ?>
 --EXPECTREGEX--
 told while no daemon runs: false
@@ -112,3 +125,4 @@ a mail: at once
 signal, \d+ sent
 a mail for the other: at once
 signal, \d+ sent
+a session that does not rest listens: never

@@ -107,7 +107,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
                           " AND CAST(objid AS BIGINT) < CAST(?2 AS BIGINT)",
     [MQ_SQL_LISTEN] = "LISTEN mailqueue",
     [MQ_SQL_LISTEN_LOCK] = "SELECT CASE WHEN pg_try_advisory_lock(" LISTENING ") THEN 1 ELSE 0 END",
-    [MQ_SQL_LISTEN_UNLOCK] = "SELECT pg_advisory_unlock(" LISTENING ")",
+    [MQ_SQL_UNLISTEN] = "SELECT pg_advisory_unlock(" LISTENING ");UNLISTEN mailqueue",
     [MQ_SQL_CLAIM_TAKE_MANY] =
         "WITH list AS (" LIST_4 ") UPDATE {t} SET status = ?1, attempts = attempts + 1, "
         "locked_until = ?2, locked_by = ?3, paid = list.beside FROM list WHERE " IN_LIST,
