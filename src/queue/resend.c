@@ -20,8 +20,9 @@
 /* The job that is sent again, and what it becomes. */
 struct resend {
     struct mq_job *old;
-    char *right; /* the new address; NULL: none is replaced */
-    char *wrong; /* the recipient that it replaced */
+    char *right;   /* the new address; NULL: none is replaced */
+    char *instead; /* the recipient that is to be replaced; NULL: the only candidate */
+    char *wrong;   /* the one that was */
     char *message_id;
     struct mq_buffer body;
 };
@@ -45,9 +46,9 @@ static enum mq_status check(const struct mq_tx *tx, const struct mq_job *old, st
 
 /* Finds the recipient to be replaced: the one that is named, or the only one that was refused, or
  * the only one that is left. The refused ones are behind `left` others. */
-static enum mq_status choose(struct resend *resend, const char *instead, size_t left,
-                             struct mq_error *err)
+static enum mq_status choose(struct resend *resend, size_t left, struct mq_error *err)
 {
+    const char *instead = resend->instead;
     struct mq_strings *all = &resend->old->recipients;
     size_t first = instead || left == all->count ? 0 : left;
     size_t found = 0, wrong = 0;
@@ -137,7 +138,10 @@ static enum mq_status resend_job(struct mq_tx *tx, struct resend *resend,
     MQ_TRY(mq_job_load_body(tx->queue, old, err));
     if (how->to) {
         MQ_TRY(mq_idn_address(mq_str_of(how->to), "to", &resend->right, err));
-        MQ_TRY(choose(resend, how->instead, left, err));
+        if (how->instead) {
+            MQ_TRY(mq_idn_address(mq_str_of(how->instead), "instead", &resend->instead, err));
+        }
+        MQ_TRY(choose(resend, left, err));
     }
     MQ_TRY(make_message(resend, tx->now_s, err));
     return replace(tx, resend, id, err);
@@ -157,6 +161,7 @@ static enum mq_status resend_in(struct mq_tx *tx, const struct mq_resend *how, i
         status = resend_job(tx, &resend, how, id, err);
     }
     free(resend.right);
+    free(resend.instead);
     free(resend.wrong);
     free(resend.message_id);
     mq_buffer_clear(&resend.body);

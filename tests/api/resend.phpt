@@ -102,6 +102,12 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     foreach (MailQueue\Internal::select($queue, 'SELECT job_id, event, reply FROM {H}') as [$of, $event, $reply]) {
         echo (int) $of === $after->id && $reply === "as mail $new" ? 'history: the old one ' : "$of, $reply: ", "$event\n";
     }
+
+    echo "-- a domain in letters\n";
+    $id = $queue->enqueue(mail_fields(to: 'one@bücher.example, two@bücher.example'));
+    $id = $queue->resend($id, 'right@example.org', 'Two@Bücher.example');
+    preg_match('/^To: .*/m', $queue->job($id)->message, $to);
+    echo implode(' ', $queue->job($id)->recipients), " $to[0]\n";
 });
 ?>
 --EXPECT--
@@ -133,3 +139,5 @@ MailQueue\MessageException [id]: mail 11 has expired, so it would be deleted, no
 {"dsn":"NOTIFY=NEVER"}
 -- one transaction
 history: the old one resent
+-- a domain in letters
+one@xn--bcher-kva.example right@example.org To: one@xn--bcher-kva.example, right@example.org
