@@ -57,32 +57,31 @@ static bool is_early(const struct stat *about, time_t now_s)
     return about->st_mtime > now_s && about->st_mtime <= now_s + SAID_S;
 }
 
-static void set_next(int fd, time_t next_s)
+static void set_next(const struct place *place, time_t next_s)
 {
     const struct timespec both[] = {{.tv_sec = next_s}, {.tv_sec = next_s}};
-    futimens(fd, both);
+    utimensat(AT_FDCWD, place->file, both, AT_SYMLINK_NOFOLLOW);
 }
 
-/* Returns a descriptor whose lock keeps other processes from looking; -1: no look is due. */
-static int enter(const struct place *place, time_t now_s)
+/* Whether a look is due, for this process only: the lock lets one set the time of the next. */
+static bool enter(const struct place *place, time_t now_s)
 {
     struct stat about;
     if (php_check_open_basedir_ex(place->file, 0) != 0 ||
         mq_run_dir_prepare(place->directory, NULL) != MQ_OK) {
-        return -1;
+        return false;
     }
     int fd = open(place->file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     bool due = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &about) == 0 &&
                !is_early(&about, now_s);
     bool first = due && about.st_size == 0 && write(fd, "\n", 1) == 1;
     if (due) {
-        set_next(fd, now_s + LOOK_S);
+        set_next(place, now_s + LOOK_S);
     }
-    if (fd >= 0 && (!due || first)) {
+    if (fd >= 0) {
         close(fd);
-        return -1;
     }
-    return fd;
+    return due && !first;
 }
 
 static void say(int64_t last_run_s)
@@ -132,13 +131,8 @@ void mq_php_stale_look(zval *object, struct mq_queue *queue)
     MAILQUEUE_G(stale_next_s) = now_s + LOOK_S / 5;
     find_place(hash, &place);
     bool early = stat(place.file, &about) == 0 && is_early(&about, now_s);
-    int fd = early ? -1 : enter(&place, now_s);
-    if (fd < 0) {
-        return;
-    }
-    if (ask(queue, &last_run_s)) {
-        set_next(fd, now_s + SAID_S);
+    if (!early && enter(&place, now_s) && ask(queue, &last_run_s)) {
+        set_next(&place, now_s + SAID_S);
         say(last_run_s);
     }
-    close(fd);
 }
