@@ -59,7 +59,10 @@ final class Finder
                 . 'Rename it. Nothing was changed.');
         }
         if ($this->database->table($before) !== null || $this->database->other($before) !== null) {
-            throw Stop::config("Table $before already exists, and $source would get that name: "
+            $isAdopted = $this->database->table($source) === null
+                || $this->database->isOurs($source);
+            throw $isAdopted ? self::adopted($source)
+                : Stop::config("Table $before already exists, and $source would get that name: "
                 . 'rename or drop it. Nothing was changed.');
         }
         $all = $this->database->columns($source);
@@ -116,9 +119,14 @@ final class Finder
     {
         if ($this->database->table($source) === null
             || $this->database->table(Names::before($source)) !== null) {
-            throw new Stop("Table $source is gone: another process has adopted it meanwhile. "
-                . 'Nothing was changed.', ExitCode::TEMPFAIL);
+            throw self::adopted($source);
         }
+    }
+
+    private static function adopted(string $source): Stop
+    {
+        return new Stop("Table $source is gone: another process has adopted it meanwhile. Nothing "
+            . 'was changed.', ExitCode::TEMPFAIL);
     }
 
     /** Checks the queue that the mails of another table will go to. */
