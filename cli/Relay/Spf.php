@@ -31,31 +31,44 @@ final class Spf
 
     private function read(string $domain, string $record, int $depth): void
     {
-        $ends = false;
+        $redirect = null;
+        $hasAll = false;
         $terms = preg_split('/ +/', trim(substr($record, 6)), -1, PREG_SPLIT_NO_EMPTY) ?: [];
         foreach ($terms as $term) {
             if (!preg_match(self::MECHANISM, $term, $match)) {
-                $this->modifier($domain, $term, $depth);
-                $ends = $ends || stripos($term, 'redirect=') === 0;
+                $redirect ??= $this->modifier($term);
                 continue;
             }
             [, $sign, $name, $value] = $match;
-            $ends = $ends || strtolower($name) === 'all';
+            $hasAll = $hasAll || strtolower($name) === 'all';
             if ($sign === '' || $sign === '+') {
                 $this->mechanism($domain, strtolower($name), $value, $depth);
             }
         }
-        $this->isClosed = $this->isClosed && ($depth > 0 || $ends);
+        $this->isClosed = $this->isClosed && ($depth > 0 || $hasAll);
+        if ($redirect !== null && !$hasAll && $this->asks()) { // section 6.1
+            $this->include($redirect, $depth);
+        }
     }
 
-    private function modifier(string $domain, string $term, int $depth): void
+    /** Returns the domain of "redirect="; null: the term is another modifier. */
+    private function modifier(string $term): ?string
     {
         if (!preg_match('/\A([a-z][\w.-]*)=(.*)\z/i', $term, $match)) {
-            $this->fault ??= "\"$term\" is no term";
-        } elseif (strtolower($match[1]) === 'redirect') {
-            $this->isClosed = false;
-            $this->include($match[2], $depth);
+            $this->fault ??= "\"$term\" is not a term";
+            return null;
         }
+        return strtolower($match[1]) === 'redirect' ? $match[2] : null;
+    }
+
+    /** Counts a term that asks the DNS; false: it is one too many. */
+    private function asks(): bool
+    {
+        if (++$this->lookups <= self::LOOKUPS_MAX) {
+            return true;
+        }
+        $this->fault ??= 'it asks the DNS more than ' . self::LOOKUPS_MAX . ' times';
+        return false;
     }
 
     private function mechanism(string $domain, string $name, string $value, int $depth): void
@@ -67,9 +80,7 @@ final class Spf
             return;
         }
         $of = $of === '' ? $domain : $of;
-        if (in_array($name, ['include', 'a', 'mx', 'ptr', 'exists'], true)
-            && ++$this->lookups > self::LOOKUPS_MAX) {
-            $this->fault ??= 'it asks the DNS more than ' . self::LOOKUPS_MAX . ' times';
+        if (in_array($name, ['include', 'a', 'mx', 'ptr', 'exists'], true) && !$this->asks()) {
             return;
         }
         match ($name) {
@@ -96,7 +107,7 @@ final class Spf
         $records = preg_grep('/\Av=spf1( |\z)/i', Dns::texts($domain) ?? []) ?: [];
         if (count($records) !== 1) {
             $this->fault ??= "it names $domain, which has no SPF record";
-        } elseif ($depth < self::LOOKUPS_MAX) {
+        } else {
             $this->read($domain, (string) current($records), $depth + 1);
         }
     }
@@ -115,7 +126,7 @@ final class Spf
     {
         $binary = @inet_pton($address);
         if ($binary === false) {
-            $this->fault ??= "\"$address\" is no address";
+            $this->fault ??= "\"$address\" is not an address";
             return;
         }
         $most = 8 * strlen($binary);

@@ -34,6 +34,7 @@ $texts = [
     'wrong.test' => 'v=spf1 ipv4:192.0.2.1 -all', 'many.test' => 'v=spf1 ' . str_repeat('a:h.test ', 11) . '-all',
     'lost.test' => 'v=spf1 include:none.test -all', 'any.test' => 'v=spf1 +all',
     'six-bits.test' => 'v=spf1 a:relay.test//64 -all', 'bits.test' => 'v=spf1 ip4:192.0.2.0/99 -all',
+    'first.test' => 'v=spf1 ip4:192.0.2.0/24 -all redirect=none.test', 'loop.test' => 'v=spf1 redirect=loop.test',
     'words.test' => 'v=spf1 ip4:192.0.2.0/all -all',
 ];
 $lines = "no-resolv\nno-hosts\nlisten-address=$address\nbind-interfaces\nuser=root\npid-file=\nlocal=/test/\n"
@@ -65,7 +66,7 @@ $show('DMARC of the organisation', 'mail.good.test');
 $show('by mx', 'mx.test', 'smtp://far.test');
 $show('by redirect', 'redirect.test', 'smtp://relay.test');
 $show('all may send', 'any.test', 'smtp://192.0.2.77');
-foreach (['six-bits', 'bits', 'words', 'wrong', 'many', 'lost', 'twice'] as $name) {
+foreach (['six-bits', 'bits', 'words', 'wrong', 'many', 'lost', 'twice', 'first', 'loop'] as $name) {
     $show($name, "$name.test", 'smtp://relay.test');
 }
 $show('no domain', 'localhost');
@@ -156,7 +157,7 @@ ok    dns: DKIM of words.test is not looked at: this host does not sign; if the 
 look  dns: DMARC of words.test: there is none
       Publish a policy; large receivers want one: _dmarc.words.test TXT "v=DMARC1; p=none; rua=mailto:postmaster@words.test".
 --- wrong: 1
-look  dns: SPF of wrong.test: v=spf1 ipv4:192.0.2.1 -all: "ipv4:192.0.2.1" is no term
+look  dns: SPF of wrong.test: v=spf1 ipv4:192.0.2.1 -all: "ipv4:192.0.2.1" is not a term
       Correct it: receivers take a record with an error as none, or refuse the mail.
 ok    dns: DKIM of wrong.test is not looked at: this host does not sign; if the relay does, give --selector NAME
 look  dns: DMARC of wrong.test: there is none
@@ -179,8 +180,20 @@ look  dns: SPF of twice.test: there are 2, so receivers take none
 ok    dns: DKIM of twice.test is not looked at: this host does not sign; if the relay does, give --selector NAME
 look  dns: DMARC of twice.test: there is none
       Publish a policy; large receivers want one: _dmarc.twice.test TXT "v=DMARC1; p=none; rua=mailto:postmaster@twice.test".
+--- first: 1
+ok    dns: SPF of first.test: v=spf1 ip4:192.0.2.0/24 -all redirect=none.test
+ok    dns: SPF of first.test lets the relay send (192.0.2.25)
+ok    dns: DKIM of first.test is not looked at: this host does not sign; if the relay does, give --selector NAME
+look  dns: DMARC of first.test: there is none
+      Publish a policy; large receivers want one: _dmarc.first.test TXT "v=DMARC1; p=none; rua=mailto:postmaster@first.test".
+--- loop: 1
+look  dns: SPF of loop.test: v=spf1 redirect=loop.test: it asks the DNS more than 10 times
+      Correct it: receivers take a record with an error as none, or refuse the mail.
+ok    dns: DKIM of loop.test is not looked at: this host does not sign; if the relay does, give --selector NAME
+look  dns: DMARC of loop.test: there is none
+      Publish a policy; large receivers want one: _dmarc.loop.test TXT "v=DMARC1; p=none; rua=mailto:postmaster@loop.test".
 --- no domain: 1
-look  dns: localhost is no domain that mail can come from
+look  dns: mail cannot come from localhost, which is not a domain
       Give --from with the address that your mail comes from.
 --- no name server: 1
 look  dns: SPF of good.test: the name servers of this host do not answer for good.test
