@@ -16,8 +16,8 @@ use MailQueue\Report;
 final class Trial
 {
     /** What decides where mail goes; this machine's own test mode is not in the database. */
-    private const STEERING = ['mailRedirectTo', 'mailRedirectToSchumbi', 'mailRedirectTypes',
-        'mailLiveFrom', 'mailLiveUntil'];
+    private const STEERING = ['mailRedirectTo', 'mailRedirectTypes', 'mailLiveFrom',
+        'mailLiveUntil'];
 
     public readonly Dialogue $dialogue;
     public readonly Report $report;
@@ -34,8 +34,9 @@ final class Trial
         $own = new MailQueue("$this->directory/queue.sqlite");
         $runDirectory = (string) $own->diagnostics()['runDirectory'];
         try {
-            foreach (self::STEERING as $key) {
-                $own->setConfig($key, $queue->config($key));
+            foreach (MailQueue::configKeys() as $key => $about) {
+                in_array($about['aliasOf'] ?? $key, self::STEERING, true)
+                    && $own->setConfig($key, $queue->config($key));
             }
             $own->enqueue($message, maxAttempts: 2);
             Internal::trace(true);
