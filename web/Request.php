@@ -54,7 +54,7 @@ final class Request
     /**
      * A parameter of the URL without spaces around it; null: missing or empty.
      *
-     * @throws Refusal if it is no text: a filter that is left out would find other mails
+     * @throws Refusal if it is not a text: without this filter other mails would be found
      */
     public function text(string $name): ?string
     {

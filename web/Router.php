@@ -39,7 +39,7 @@ final class Router
             && $request->choice('part') === null;
     }
 
-    /** The page's own style and script, which are no secret; null: it is something else. */
+    /** The page's style or script, which everybody may read; null: the view is another one. */
     public static function asset(string $view): ?Response
     {
         $type = self::ASSETS[$view] ?? null;
@@ -78,7 +78,7 @@ final class Router
             $html = $view->part($part) ?? throw new Refusal('No such part.', 404);
             return new Response($html->markup);
         }
-        $content = $view->content(); // first: it may find that there is no such mail
+        $content = $view->content(); // throws if the mail does not exist
         $layout = new Layout($context->texts, $context->links);
         return new Response($layout->page($context, $view->title(), $content));
     }

@@ -57,7 +57,7 @@ final class Search
         $this->isPart = $isPart;
     }
 
-    /** @return ?int the id up to which the next step looks; null: there are no more mails */
+    /** @return ?int the last id of the next step; null: all mails were looked at */
     private function reach(int $after): ?int
     {
         $status = $this->selection->filter->arguments['status'] ?? null;

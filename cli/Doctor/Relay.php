@@ -44,8 +44,8 @@ final class Relay extends Check
         $scheme = $transport === null ? 'sendmail' : (is_string($transport)
             ? strtolower((string) strstr($transport, ':', true)) : '');
         return 'relay: ' . match ($scheme) {
-            'null' => 'null:// sends nothing, so there is no relay to ask',
-            'file' => 'file:// writes into a directory, so there is no relay to ask',
+            'null' => 'null:// has no relay: it throws mail away',
+            'file' => 'file:// has no relay: it writes into a directory',
             'sendmail' => 'sendmail:// hands mail to a program of this host: it knows the relay, '
                 . 'and is not asked',
             default => 'the transport is a function of the bootstrap file, and is not asked',

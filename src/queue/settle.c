@@ -125,8 +125,8 @@ static void write_refused(const struct mq_settlement *s, struct mq_buffer *out)
     mq_buffer_cstr(out, "}");
 }
 
-/* Writes the recipients that stay and may have got the message, now or in an earlier attempt. If
- * there are no recipients, because it is composed when sent, the list is empty. */
+/* Writes the recipients that stay and may have got the message, now or in an earlier attempt. A
+ * message that is composed when sent has no recipients yet: its list is empty. */
 static void write_uncertain(const struct mq_settlement *s, struct mq_buffer *out)
 {
     const struct mq_job *job = s->job;

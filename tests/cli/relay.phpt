@@ -165,11 +165,11 @@ ok    relay: not encrypted: it is on this host
 look  relay: Login denied; it said: 535 5.7.8 not *** or ***
       Check user and password in the transport (with : / @ ? # percent-encoded). Many providers want a password for applications here.
 --- null://null: 0
-ok    relay: null:// sends nothing, so there is no relay to ask
+ok    relay: null:// has no relay: it throws mail away
 --- sendmail://default: 0
 ok    relay: sendmail:// hands mail to a program of this host: it knows the relay, and is not asked
 --- file:///tmp/mail: 0
-ok    relay: file:// writes into a directory, so there is no relay to ask
+ok    relay: file:// has no relay: it writes into a directory
 --- smtp://localhost:x: 1
 look  relay: the transport cannot be used: transport: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
       mailqueue doctor says how a transport is written.
