@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace MailQueue\Web;
 
 /**
- * A list that outlives a request. It is in a file of this user: the page keeps nothing of its own in
- * the application's database.
+ * A list that outlives a request. It is in a file of this user: the page keeps nothing of its own
+ * in the application's database.
  *
  * @phpstan-type Entry array{int, string}
  */

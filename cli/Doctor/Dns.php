@@ -19,8 +19,8 @@ final class Dns extends Check
     public function look(string $domain, ?string $keys, ?string $selector, ?Target $relay): void
     {
         if (!preg_match('/\A[\w-]+(\.[\w-]+)+\z/', $domain)) {
-            $this->add(false, "dns: mail cannot come from $domain, which is not a domain", 'Give --from '
-                . 'with the address that your mail comes from.');
+            $this->add(false, "dns: mail cannot come from $domain, which is not a domain", 'Give '
+                . '--from with the address that your mail comes from.');
             return;
         }
         $this->spf($domain, $relay);

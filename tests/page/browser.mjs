@@ -172,6 +172,20 @@ const flows = async (mode, javaScriptEnabled) => {
         await page.click('text="Yes"');
         equal(await page.textContent('.done'), '3 mails deleted.');
     });
+    await check(name('an address is corrected'), async () => {
+        php(`${here}/seed.php`, database, 'failed');
+        await view(page, origin, 'mails&status=parked&recipient=failed1');
+        await page.click('tbody a');
+        equal(await page.inputValue('#to'), 'failed1@example.net');
+        await page.fill('#to', 'right1@example.net');
+        await page.click('text="Send again as a new mail"');
+        equal(await page.textContent('.done'), 'Sent again as this new mail.');
+        const facts = await page.textContent('.facts');
+        equal(facts.includes('right1@example.net') && !facts.includes('failed1@'), true);
+        await page.click('text=/This mail takes the place of/ >> a');
+        equal((await page.textContent('.state')).trim(), 'This mail has left the queue.');
+        mailqueue(database, 'delete', '--type', 'invoice', '--yes');
+    });
     await check(name('switch off, and the worker stops'), async () => {
         await view(page, origin, 'overview');
         const before = pending();

@@ -103,7 +103,14 @@ foreach (['not an address', 'right@example.org', 'right@example.org'] as $to) {
 echo implode(' ', $new->recipients), ' ', $new->resentOf === $wrong ? 'names the old one' : '', ' ', str_contains($queue->job($new->id)->message, 'To: right@example.org') ? 'in the header, too' : '', "\n";
 $browser->get("/?view=mail&id=$new->id");
 echo str_contains($browser->body, "id=$wrong") ? 'leads to the old one' : '', "\n";
-$queue->delete([$new->id]);
+// With the address as it is, a signed message can be sent again, too.
+$signed = $queue->enqueue("DKIM-Signature: v=1\r\nMessage-ID: <x@example.org>\r\nDate: Mon, 2 Nov 2026 10:00:00 +0000\r\nFrom: a@example.org\r\nTo: one@example.org\r\nSubject: s\r\n\r\nx\r\n", 'r8', recipients: ['one@example.org']);
+$browser->get("/?view=mail&id=$signed")->post(['action' => 'resend', 'id' => (string) $signed, 'to' => 'one@example.org', 'instead' => 'one@example.org'], "/?view=mail&id=$signed");
+echo $browser->text('.done'), "\n";
+$several = $queue->enqueue(mail_fields(to: 'a@example.org, b@example.org'), 'r9');
+$browser->get("/?view=mail&id=$several")->post(['action' => 'resend', 'id' => (string) $several, 'to' => 'c@example.org', 'instead' => 'b@example.org'], "/?view=mail&id=$several");
+echo implode(' ', $queue->jobs(reference: 'r9')[0]->recipients), "\n";
+$queue->delete([$new->id, $queue->jobs(reference: 'r8')[0]->id, $queue->jobs(reference: 'r9')[0]->id]);
 
 echo "-- switches\n";
 foreach ([['action' => 'switch', 'to' => 'off'], ['action' => 'switch', 'to' => 'on'], ['action' => 'limit', 'limit' => '30'], ['action' => 'limit', 'limit' => 'none'],
@@ -172,6 +179,8 @@ Sent again as this new mail.
 400 mail OLD was not sent again: mail OLD does not exist, or has left the queue. Nothing was changed.
 right@example.org names the old one in the header, too
 leads to the old one
+Sent again as this new mail.
+a@example.org c@example.org
 -- switches
 switch off: Sending is off. Mail that is under way is still finished. | -
 switch on: Sending is on. | -
@@ -199,6 +208,12 @@ smtp://relay.example.org:25 Paused until TIME, trial 3. 535 5.7.8 login refused 
 {"event":"page","user":"admin@127.0.0.1","reply":"resend 7: 8"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 8"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 8"}
+{"event":"page","user":"admin@127.0.0.1","reply":"read 9"}
+{"event":"page","user":"admin@127.0.0.1","reply":"resend 9: 10"}
+{"event":"page","user":"admin@127.0.0.1","reply":"read 10"}
+{"event":"page","user":"admin@127.0.0.1","reply":"read 11"}
+{"event":"page","user":"admin@127.0.0.1","reply":"resend 11: 12"}
+{"event":"page","user":"admin@127.0.0.1","reply":"read 12"}
 {"event":"page","user":"admin@127.0.0.1","reply":"config mailQueueEnabled 0"}
 {"event":"page","user":"admin@127.0.0.1","reply":"config mailQueueEnabled 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"config mailMaxPerHour 30"}

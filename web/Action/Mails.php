@@ -70,12 +70,14 @@ final class Mails extends Action
     public function resend(): Response
     {
         $id = $this->context->id();
-        $to = trim($this->context->request->field('to') ?? '');
+        $to = $this->context->request->field('to');
+        $instead = $this->context->request->field('instead');
+        $isSame = $to === null || $to === $instead;
         try {
             $new = $this->context->queue->resend(
                 $id,
-                $to === '' ? null : $to,
-                $to === '' ? null : $this->context->request->field('instead')
+                $isSame ? null : $to,
+                $isSame ? null : $instead
             );
         } catch (MailQueue\MessageException $e) {
             $why = rtrim($e->getMessage(), '.');

@@ -109,10 +109,13 @@ final class Mail extends View
         }
         $old = array_map(strval(...), array_keys($job->refused) ?: $job->recipients ?? []);
         $choices = array_map(static fn (string $one): Html => Html::e('option', [], $one), $old);
-        return $this->context->form('resend', ['id' => (string) $job->id], Html::all(
-            Html::e('label', ['for' => 'to'], $this->t('Corrected address')),
-            Html::e('input', ['type' => 'text', 'name' => 'to', 'id' => 'to',
-                'autocomplete' => 'off', 'value' => count($old) === 1 ? $old[0] : '']),
+        $fields = count($old) === 1 ? ['instead' => $old[0]] : [];
+        return $this->context->form('resend', ['id' => (string) $job->id] + $fields, Html::all(
+            $old === [] ? null : Html::all(
+                Html::e('label', ['for' => 'to'], $this->t('Corrected address')),
+                Html::e('input', ['type' => 'text', 'name' => 'to', 'id' => 'to',
+                    'autocomplete' => 'off', 'value' => $fields['instead'] ?? ''])
+            ),
             count($old) < 2 ? null : Html::all(
                 Html::e('label', ['for' => 'instead'], $this->t('in place of')),
                 Html::e('select', ['name' => 'instead', 'id' => 'instead'], $choices)

@@ -35,11 +35,19 @@ final class Uncertain extends View
         }
         $head = ['id' => 'Id', 'recipient' => 'Recipient', 'subject' => 'Subject',
             'last' => 'Last attempt', 'decision' => 'Decision'];
-        return Html::all($about, self::table(
-            $this->title(),
-            array_map($this->t(...), $head),
-            array_map($this->row(...), $jobs)
-        ));
+        return Html::all(
+            $about,
+            self::table(
+                $this->title(),
+                array_map($this->t(...), $head),
+                array_map($this->row(...), $jobs)
+            ),
+            count($jobs) < self::MOST ? null : Html::e('p', ['class' => 'note'], $this->t(
+                'These are the first %s. "mailqueue uncertain" lists all, and settles many at '
+                    . 'once.',
+                self::MOST
+            ))
+        );
     }
 
     /** @return array<string, Html|string> */

@@ -189,6 +189,9 @@ return [
     'Sent again as this new mail.' => 'Erneut gesendet, als diese neue Mail.',
     'This mail takes the place of' => 'Diese Mail ersetzt',
     'It was sent again as' => 'Sie wurde erneut gesendet als',
+    'These are the first %s. "mailqueue uncertain" lists all, and settles many at once.'
+        => 'Dies sind die ersten %s. „mailqueue uncertain“ zeigt alle und entscheidet über viele '
+        . 'zugleich.',
     'Corrected address' => 'Berichtigte Adresse',
     'in place of' => 'anstelle von',
     'Send again as a new mail' => 'Als neue Mail erneut senden',
