@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Command;
 
 use MailQueue\Cli\Arguments;
-use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Extension;
 use MailQueue\Cli\Named;
 use MailQueue\Cli\Stop;
@@ -28,8 +27,9 @@ final class Page extends Command
         }
         $this->settings->queue(); // says what is wrong while a person is here
         $address = $this->args->text('serve');
-        $address === null ? print($this->stub()) : $this->serve($address);
-        return ExitCode::OK;
+        $address === null || $this->serve($address);
+        $stub = $this->stub();
+        return $this->result(['page' => $stub], static fn () => print($stub));
     }
 
     private function stub(): string
@@ -85,11 +85,11 @@ final class Page extends Command
             throw Stop::usage('The password must have ' . self::LEAST . ' to ' . self::MOST
                 . ' bytes.');
         }
-        echo password_hash($password, PASSWORD_DEFAULT), "\n";
-        return ExitCode::OK;
+        $hash = password_hash($password, PASSWORD_DEFAULT);
+        return $this->result(['hash' => $hash], static fn () => print("$hash\n"));
     }
 
-    private function serve(string $address): void
+    private function serve(string $address): never
     {
         if (!preg_match('/\A(127\.[\d.]+|localhost|\[::1\]):\d{1,5}\z/', $address)) {
             throw Stop::usage('--serve takes an address of this machine and a port, such as '

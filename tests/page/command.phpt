@@ -14,6 +14,7 @@ $app = "$directory/app.sqlite";
 [$code, $stub] = cli(['page', '--database', $app, '--table', 'post', '--orphan-check', 'people.id']);
 echo "exit $code\n", str_replace([$directory, getenv('MQ_ROOT') ?: dirname(__DIR__, 2)], '%', $stub);
 echo substr_count($stub, "\n"), " lines\n";
+must(json_decode(cli(['page', '--json', '--database', $app, '--table', 'post', '--orphan-check', 'people.id'])[1]) == (object) ['page' => $stub], 'as JSON');
 (new PDO("sqlite:$app"))->exec('CREATE TABLE people (id); INSERT INTO people VALUES (1), (2), (3)');
 $browser = new Browser(serve_page($app, [], $stub));
 echo $browser->logIn()->said(), ', ', preg_match('/id="count-pending">1</', $browser->body), ', ', preg_match('/Registrations in total: 3/', $browser->body), "\n";
