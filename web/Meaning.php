@@ -20,7 +20,7 @@ final class Meaning
                 . 'domain.'],
         '/\b5\.1\.[78]\b|\bsender (?:address )?(?:rejected|denied|verify)\b/i' => [
             'The relay does not accept the sender.', 'Check the address in From, and its domain.'],
-        '/\b(?:certificate|(?:START)?TLS|SSL)\b/i' => ['No encrypted connection came about.',
+        '/\b(?:certificate|(?:START)?TLS|SSL)\b/i' => ['The encrypted connection failed.',
             'Check the name in the transport, and the certificate of the relay.'],
         '/could not resolve|resolve host|name or service/i' => ['The relay\'s name was not found.',
             'Check the host in the transport, and the DNS of this machine.'],

@@ -99,6 +99,11 @@ final class Page
         Gate $gate,
         Session $session
     ): Response {
+        if (!extension_loaded('mailqueue')) {
+            throw new Refusal($texts->t('This PHP has not loaded the extension mailqueue. Enable '
+                . 'it for this server (on Debian: phpenmod mailqueue), then start the server '
+                . 'again.'), 503);
+        }
         $refusal = $gate->refusal($texts)
             ?? ($this->access === null ? $this->whyClosed($texts) : null);
         if ($refusal !== null) {

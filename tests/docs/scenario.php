@@ -252,7 +252,8 @@ printf secret >/home/me/.mailqueue-password; chown me /home/me/.mailqueue-passwo
 function page_without_systemd(string $block): string
 {
     $lines = explode("\n", $block);
-    unset($lines[0], $lines[1]);
+    $lines[0] = 'phpenmod mailqueue'; // as the second line, now for PHP-FPM too
+    unset($lines[1]);
     $block = str_replace(['mailqueue page --password |', "systemctl restart nginx 'php*-fpm'"], ['mailqueue page --password <<<"correct horse" |',
         // The link is made by PHP-FPM's unit.
         'for f in /usr/sbin/php-fpm*; do $f; done; ln -sf /run/php/php[0-9]*.sock /run/php/php-fpm.sock; nginx'], implode("\n", $lines));

@@ -25,6 +25,12 @@ foreach ([['page'], ['page', '--database', "$directory/none.sqlite"], ['page', '
 $secret = cli(['page'], ['MAILQUEUE_DATABASE' => 'pgsql:host=127.0.0.1;port=1;dbname=app;password=s3cret'])[1];
 must(!str_contains($secret, 's3cret'), 'no password');
 
+echo "-- a server whose PHP lacks the extension\n";
+file_put_contents("$directory/page.php", $stub);
+$html = (string) shell_exec(escapeshellarg(PHP_BINARY) . ' -n ' . escapeshellarg("$directory/page.php") . ' 2>&1');
+preg_match('~<p class="lead[^>]*>(.*?)</p>~', $html, $said);
+echo html_entity_decode($said[1] ?? $html), "\n";
+
 echo "-- a password\n";
 foreach (["correct horse\n", "short\n", '', str_repeat('x', 73)] as $typed) {
     $process = proc_open(cli_command(['page', '--password']), [['pipe', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes);
@@ -68,6 +74,8 @@ exit 64
 mailqueue: --serve takes an address of this machine and a port, such as 127.0.0.1:8025. Others need a web server with HTTPS.
 exit 78
 mailqueue: The page needs a password: mailqueue page --password makes a hash; set MAILQUEUE_PAGE_HASH to it.
+-- a server whose PHP lacks the extension
+This PHP has not loaded the extension mailqueue. Enable it for this server (on Debian: phpenmod mailqueue), then start the server again.
 -- a password
 true  0
 false mailqueue: The password must have 8 to 72 bytes. 64

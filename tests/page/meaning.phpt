@@ -29,7 +29,7 @@ x@quota.example: 550 no such user
 550 5.4.1 Recipient address rejected: Access denied
   There is no such mailbox.
 454 4.7.0 TLS not available
-  No encrypted connection came about.
+  The encrypted connection failed.
 421 4.7.0 ssl.example.org too many connections
   The relay wants fewer mails or connections.
 535 5.7.8 Authentication failed

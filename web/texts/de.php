@@ -58,7 +58,7 @@ return [
     'uncertain' => 'ungewiss',
     'expired' => 'abgelaufen',
     'orphan' => 'ohne Bezug',
-    'resent' => 'erneut gesendet',
+    'resent' => 'noch einmal gesendet',
     'released' => 'zurückgegeben',
     'stale' => 'überholt',
     'exhausted' => 'Versuche aufgebraucht',
@@ -185,16 +185,20 @@ return [
     'Count %s as sent? Recipients that cannot have it yet still get it.'
         => '%s als gesendet zählen? Empfänger, die sie noch nicht haben können, bekommen sie noch.',
     'Mail %s was not sent again: %s. Nothing was changed.'
-        => 'Mail %s wurde nicht erneut gesendet: %s. Nichts wurde geändert.',
-    'Sent again as this new mail.' => 'Erneut gesendet, als diese neue Mail.',
+        => 'Mail %s wurde nicht noch einmal gesendet: %s. Nichts wurde geändert.',
+    'Sent again as this new mail.' => 'Noch einmal gesendet. Dies ist die neue Mail.',
     'This mail takes the place of' => 'Diese Mail ersetzt',
-    'It was sent again as' => 'Sie wurde erneut gesendet als',
+    'It was sent again as' => 'Sie wurde noch einmal gesendet als',
     'These are the first %s. "mailqueue uncertain" lists all, and settles many at once.'
         => 'Dies sind die ersten %s. „mailqueue uncertain“ zeigt alle und entscheidet über viele '
         . 'zugleich.',
+    'This PHP has not loaded the extension mailqueue. Enable it for this server (on Debian: '
+        . 'phpenmod mailqueue), then start the server again.'
+        => 'Dieses PHP hat die Erweiterung mailqueue nicht geladen. Sie für diesen Server '
+        . 'einschalten (unter Debian: phpenmod mailqueue) und ihn neu starten.',
     'Corrected address' => 'Berichtigte Adresse',
     'in place of' => 'anstelle von',
-    'Send again as a new mail' => 'Als neue Mail erneut senden',
+    'Send again as a new mail' => 'Als neue Mail noch einmal senden',
     'Yes' => 'Ja',
     'No, go back' => 'Nein, zurück',
 
@@ -257,7 +261,7 @@ return [
         . 'senden darf.',
     'The relay does not accept the sender.' => 'Das Relay nimmt den Absender nicht an.',
     'Check the address in From, and its domain.' => 'Die Adresse in From und ihre Domain prüfen.',
-    'No encrypted connection came about.' => 'Eine verschlüsselte Verbindung kam nicht zustande.',
+    'The encrypted connection failed.' => 'Eine verschlüsselte Verbindung kam nicht zustande.',
     'Check the name in the transport, and the certificate of the relay.'
         => 'Den Namen im Transport und das Zertifikat des Relays prüfen.',
     "The relay's name was not found." => 'Der Name des Relays wurde nicht gefunden.',
