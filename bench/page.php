@@ -80,7 +80,7 @@ function page_fill(MailQueue $queue, \PDO $pdo, int $mails, callable $series): v
         . "ELSE '451 4.3.0 try again later' END";
     $pdo->exec("INSERT INTO mail_queue (reference, mail_type, status, priority, attempts,
         next_attempt_at, locked_until, locked_by, last_attempt_at, last_error, parked_for,
-        created_at, message_id, envelope_from, recipients, subject)
+        uncertain_to, created_at, message_id, envelope_from, recipients, subject)
         SELECT 'r' || i, CASE i % 3 WHEN 0 THEN 'news' ELSE 'registration' END,
             CASE WHEN $is[sending] THEN 'sending' WHEN $is[failed] THEN 'failed'
                 WHEN $is[parked] THEN 'parked' ELSE 'pending' END,
@@ -89,6 +89,7 @@ function page_fill(MailQueue $queue, \PDO $pdo, int $mails, callable $series): v
             CASE WHEN $is[sending] THEN '0123456789abcdef0123456789abcdef' END, $now - 60,
             CASE WHEN i % 1000 >= 880 THEN $error END,
             CASE WHEN $is[uncertain] THEN 'uncertain' WHEN $is[parked] THEN 'exhausted' END,
+            CASE WHEN $is[uncertain] THEN '[\"member' || i || '@example.net\"]' END,
             $now - 86400 + CAST(i * 86000.0 / $mails AS INTEGER), '<' || i || '@example.org>',
             'shop@example.org', '[\"member' || i || '@example.net\"]',
             'News of the week, number ' || i FROM {$series($mails)}");
