@@ -227,6 +227,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/log.c
     src/worker/manager.c
     src/worker/memory.c
+    src/worker/relay/lane.c
     src/worker/report.c
     src/worker/rest.c
     src/worker/signals.c
@@ -305,6 +306,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/sendmail])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/smtp])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/worker])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/worker/relay])
   dnl directories: end
   PHP_SUBST([MAILQUEUE_SHARED_LIBADD])
   dnl For tools/test lint, which compiles with these and no others.

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "queue/queue.h"
-#include "send/transport.h"
 #include "worker/dead_runs.h"
 #include "worker/deliveries.h"
 #include "worker/rest.h"
@@ -96,7 +95,7 @@ static int64_t wanted_ahead(const struct mq_run *run, bool settles)
 {
     int64_t batch = run->options->batch, ready = (int64_t)run->waiting.count;
     bool just_in_time = run->claim.limited || !run->claim.any;
-    int64_t can_take = (int64_t)mq_transport_capacity(run->transport, just_in_time);
+    int64_t can_take = (int64_t)mq_run_capacity(run, just_in_time);
     if (run->claim.limited) {
         return can_take - ready;
     }
@@ -115,7 +114,8 @@ static int claim_size(const struct mq_run *run)
 {
     const struct mq_worker_options *options = run->options;
     bool settles = run->done.count > 0;
-    if (run->stop.begun || mq_run_suspects_relay(run) || (mq_run_database_fails(run) && settles)) {
+    if (run->stop.begun || mq_lane_is_suspect(run->lanes[0]) ||
+        (mq_run_database_fails(run) && settles)) {
         return 0;
     }
     int64_t want = mq_least(wanted_ahead(run, settles), mq_run_claim_room(run));
@@ -127,7 +127,7 @@ static int claim_size(const struct mq_run *run)
         want = mq_least(want, options->message_limit - run->claim.total);
     }
     want = mq_least(want, run->memory.claim_max);
-    if (run->doubts.lower && want > MQ_RUN_MANY) {
+    if (run->lanes[0]->doubts.lower && want > MQ_RUN_MANY) {
         want = run->waiting.count + run->under_way.count > 0 ? 0 : MQ_RUN_MANY;
     }
     return want > 0 ? (int)want : 0;
@@ -227,7 +227,7 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
     case MQ_CLAIM_PAUSED:
         memcpy(run->report->reason, claim->reason, sizeof(run->report->reason));
         run->report->resume_s = claim->resume_s;
-        run->trouble.found = true; /* the queue knows of the pause already */
+        run->lanes[0]->trouble.found = true; /* the queue knows of the pause already */
         mq_run_stop(run, MQ_RUN_RELAY);
         break;
     case MQ_CLAIM_DISABLED:
@@ -309,12 +309,13 @@ void mq_run_cycle(struct mq_run *run)
     }
     struct mq_error error = {0};
     struct mq_claim claim = {0};
+    const struct mq_doubts *doubts = &run->lanes[0]->doubts;
     struct mq_claim_request request = {
         .limit = claim_size(run),
         .lease_s = run->options->lease_s,
-        .below = run->doubts.lower ? &run->doubts.below : NULL,
+        .below = doubts->lower ? &doubts->below : NULL,
         .token = run->token,
-        .relay = run->relay,
+        .relay = mq_run_relay(run),
         .dead_tokens = run->recovery->tokens,
         .dead_count = run->recovery->dead_count,
         .evidence = &run->recovery->source,

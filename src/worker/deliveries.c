@@ -65,6 +65,7 @@ struct mq_delivery *mq_delivery_new(struct mq_run *run, struct mq_job *job, int6
         return NULL;
     }
     delivery->run = run;
+    delivery->lane = run->lanes[0];
     delivery->job = *job;
     *job = (struct mq_job){0};
     delivery->slot = -1;
@@ -198,6 +199,7 @@ void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settle
 {
     const struct mq_transfer *transfer = &delivery->transfer;
     const struct mq_run *run = delivery->run;
+    const struct mq_transport *transport = delivery->lane->transport;
     int64_t now_s = mq_run_now_s(run), limit_s = mq_run_limit_s(delivery->run);
     *out = (struct mq_settlement){
         .job = &delivery->job,
@@ -209,12 +211,12 @@ void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settle
         .retry_after_s = delivery->back_after_s,
         .relay_wait_s = mq_delivery_goes_back(delivery) ? 0 : transfer->retry_after_s,
         .on_uncertain = run->options->on_uncertain,
-        .relay = run->relay,
+        .relay = delivery->lane->name,
         .ms = transfer->enter ? transfer->ms : -1,
     };
-    if (run->transport->troubled && mq_delivery_goes_back(delivery) && !transfer->phase) {
-        out->phase = run->transport->trouble.phase;
-        out->trouble = run->transport->trouble.reason;
+    if (transport->troubled && mq_delivery_goes_back(delivery) && !transfer->phase) {
+        out->phase = transport->trouble.phase;
+        out->trouble = transport->trouble.reason;
     }
     if (!delivery->by_recipient) {
         return;

@@ -8,11 +8,13 @@
 #include "worker/worker.h"
 
 struct mq_deliveries;
+struct mq_lane;
 struct mq_run;
 struct mq_settlement;
 
 struct mq_delivery {
     struct mq_run *run;
+    struct mq_lane *lane; /* where it is sent */
     struct mq_job job;
     int slot;             /* in the intent file; -1 before it has begun */
     int64_t lease_end_ms; /* CLOCK_BOOTTIME; nothing is sent after it. 0: the lease is lost */

@@ -293,8 +293,8 @@ static void fill_transfer(struct mq_delivery *delivery)
 bool mq_run_can_start(const struct mq_run *run)
 {
     return run->waiting.count > 0 && !run->stop.begun && !run->no_slot &&
-           !mq_run_database_fails(run) && !mq_run_suspects_relay(run) && mq_run_fits_next(run) &&
-           mq_transport_capacity(run->transport, run->claim.limited) > 0;
+           !mq_run_database_fails(run) && !mq_lane_is_suspect(run->lanes[0]) &&
+           mq_run_fits_next(run) && mq_run_capacity(run, run->claim.limited) > 0;
 }
 
 bool mq_delivery_start(struct mq_delivery *delivery)
@@ -317,6 +317,7 @@ bool mq_delivery_start(struct mq_delivery *delivery)
     }
     fill_transfer(delivery);
     mq_delivery_move(delivery, &run->under_way);
-    mq_transport_submit(run->transport, &delivery->transfer);
+    delivery->lane->under_way++;
+    mq_transport_submit(delivery->lane->transport, &delivery->transfer);
     return !composing && !signs(run);
 }

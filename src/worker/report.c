@@ -3,7 +3,6 @@
 #include <stddef.h>
 
 #include "core/buffer.h"
-#include "send/transport.h"
 #include "worker/run.h"
 
 void mq_run_stop(struct mq_run *run, enum mq_run_end end)
@@ -14,7 +13,7 @@ void mq_run_stop(struct mq_run *run, enum mq_run_end end)
         run->report->end = end;
         /* The grace period is for mails that are being sent. A mail that begins now could be cut
          * off after its dot, and then arrive twice. */
-        mq_transport_wind_down(run->transport);
+        mq_run_wind_down(run);
     }
 }
 
@@ -121,7 +120,7 @@ void mq_run_tell_end(struct mq_run *run)
     struct mq_event event = {
         .type = MQ_EVENT_RUN,
         .at_s = mq_run_now_s(run),
-        .relay = (char *)run->relay, /* copied by mq_events_add() */
+        .relay = (char *)mq_run_relay(run), /* copied by mq_events_add() */
         .reply = text.data,
         .ms = report->ms,
         .next_attempt_at = report->resume_s,

@@ -4,6 +4,7 @@
 
 #include "send/transfer.h"
 
+struct mq_lane;
 struct mq_run;
 
 /* The failures since the last acceptance of this run. */
@@ -38,16 +39,17 @@ struct mq_finding {
 /* Moves finished mails to `done`, or to `doubted` if the failure may be the relay's. */
 void mq_run_collect(struct mq_run *run);
 /* Whether failures of this run must still be judged before it ends. */
-bool mq_run_doubts_relay(const struct mq_run *run);
+bool mq_run_doubts_relays(const struct mq_run *run);
 /* Whether so many mails failed that none may begin until those under way have ended. */
-bool mq_run_suspects_relay(const struct mq_run *run);
-/* Looks for trouble: what the transport reports, or failures without an acceptance. `idle`: nothing
- * else is under way or to be claimed. The caller then collects the mails that this recalls. */
-void mq_run_watch_relay(struct mq_run *run, bool idle);
+bool mq_lane_is_suspect(const struct mq_lane *lane);
+/* Looks for trouble of each relay: what the transport reports, or failures without an acceptance.
+ * `idle`: nothing else is under way or to be claimed. The caller then collects the mails that this
+ * recalls. */
+void mq_run_watch_relays(struct mq_run *run, bool idle);
 
 /* Tells the transport what earlier runs have found out about the relay. */
-void mq_run_remember(struct mq_run *run);
+void mq_lane_remember(struct mq_lane *lane);
 /* Stores what this run has found out about the relay. */
-void mq_run_keep_finding(struct mq_run *run);
+void mq_lane_keep_finding(struct mq_lane *lane);
 
 #endif

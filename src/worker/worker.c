@@ -22,7 +22,7 @@
  * mail begun at the limit would take longer than the grace period. */
 static int64_t deadline_of(const struct mq_run *run)
 {
-    int64_t over_ms = run->dot_ms - run->options->grace_s * 1000;
+    int64_t over_ms = mq_run_dot_ms(run) - run->options->grace_s * 1000;
     return run->deadline_ms - (over_ms > 0 ? over_ms : 0);
 }
 
@@ -30,8 +30,8 @@ static int64_t deadline_of(const struct mq_run *run)
 static void abort_transport(struct mq_run *run)
 {
     run->stop.aborted = true;
-    mq_transport_recall(run->transport);
-    mq_transport_abort(run->transport);
+    mq_run_recall(run);
+    mq_run_abort(run);
     mq_run_collect(run);
 }
 
@@ -50,7 +50,7 @@ static void wind_up(struct mq_run *run, int caught)
         abort_transport(run);
     } else if (!stop->recalled && now_ms - stop->begun_ms >= grace_ms) {
         stop->recalled = true;
-        mq_transport_recall(run->transport);
+        mq_run_recall(run);
     }
 }
 
@@ -152,7 +152,7 @@ static void wait_for(struct mq_run *run, int64_t ms)
     enum mq_status status = MQ_OK;
     /* step() looks after idle sessions, too. */
     if (!run->stop.aborted) {
-        status = run->transport->ops->step(run->transport, waits_there ? ms : 0, &error);
+        status = mq_run_step(run, waits_there ? ms : 0, &error);
     }
     if (status != MQ_OK) {
         mq_run_fail(run, status, &error);
@@ -199,13 +199,13 @@ static bool is_over(struct mq_run *run)
         return true;
     }
     if (!mq_run_is_idle(run)) {
-        return run->stop.aborted && run->under_way.count + run->doubted.count == run->held;
+        return run->stop.aborted && run->under_way.count + mq_run_doubted(run) == run->held;
     }
     if (!run->stop.begun && !finds_end(run, &end)) {
         return false;
     }
-    if (mq_run_doubts_relay(run)) {
-        mq_run_watch_relay(run, true);
+    if (mq_run_doubts_relays(run)) {
+        mq_run_watch_relays(run, true);
         return false;
     }
     if (run->stop.begun) {
@@ -221,11 +221,11 @@ static bool is_over(struct mq_run *run)
 
 static void watch(struct mq_run *run)
 {
-    mq_run_watch_relay(run, false);
-    if (run->trouble.found) {
-        mq_run_collect(run); /* takes what was recalled or had not begun */
+    mq_run_watch_relays(run, false);
+    mq_run_collect(run); /* takes what was recalled or had not begun */
+    for (size_t i = 0; i < run->lane_count; i++) {
+        mq_lane_keep_finding(run->lanes[i]);
     }
-    mq_run_keep_finding(run);
 }
 
 static void cycle(struct mq_run *run)
@@ -291,12 +291,9 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
         .worker = worker,
         .options = options,
         .queue = worker->queue,
-        .transport = worker->transport,
         .clock = *mq_queue_clock(worker->queue),
-        .relay = worker->transport->name,
         .report = report,
         .slot = {worker->queue, options->run_dir, options->max_workers, -1, -1, mq_process_id()},
-        .doubts = {.pauses = -1},
         .memory = {.max_bytes = options->max_bytes, .claim_max = MQ_CLAIM_MAX},
     };
     run->start_ms = mq_run_now_ms(run);
@@ -332,7 +329,7 @@ static void finish(struct mq_run *run)
     }
     tell_manager(run, true);
     if (!run->stop.aborted) {
-        mq_transport_quit(run->transport, QUIT_MS);
+        mq_run_quit(run, QUIT_MS);
     }
     if (!run->stop.gave_up && !run->database.lost) {
         mq_queue_note_run(run->queue, NULL);
@@ -367,9 +364,16 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
                              struct mq_error *err)
 {
     struct mq_run run;
+    struct mq_lane lane = {.run = &run,
+                           .transport = worker->transport,
+                           .name = worker->transport->name,
+                           .doubts = {.pauses = -1}},
+                   *lanes[] = {&lane};
     struct mq_recovery recovery;
     struct mq_manager manager;
     init(&run, worker, report);
+    run.lanes = lanes;
+    run.lane_count = 1;
     mq_recovery_init(&recovery, worker->options->run_dir);
     run.recovery = &recovery;
     run.manager = &manager;
@@ -382,7 +386,7 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     enum mq_status status = prepare(&run, err);
     if (status == MQ_OK) {
         if (mq_slot_is_held(&run.slot)) {
-            mq_run_remember(&run);
+            mq_lane_remember(&lane);
             loop(&run);
             finish(&run);
         } else {
