@@ -13,6 +13,8 @@ foreach (['lib', 'store', 'sink', 'oracle', 'worker_kill', 'producer_kill', 'ter
 
 const ROWS = [
     'worker-kill' => __NAMESPACE__ . '\\worker_kill',
+    'worker-kill-pgsql' => __NAMESPACE__ . '\\worker_kill_pgsql',
+    'worker-kill-mysql' => __NAMESPACE__ . '\\worker_kill_mysql',
     'producer-kill' => __NAMESPACE__ . '\\producer_kill',
     'terminate' => __NAMESPACE__ . '\\terminate',
     'many-workers' => __NAMESPACE__ . '\\many_workers',
