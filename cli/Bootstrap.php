@@ -13,6 +13,7 @@ final class Bootstrap
     public ?\Closure $compose = null;
     public string|\Closure|null $transport = null;
     public ?string $dkim = null;
+    public ?\Closure $sign = null;
     public ?\Closure $onEvent = null;
 
     public static function take(mixed $given, string $path): self
@@ -25,17 +26,17 @@ final class Bootstrap
         foreach ($given as $key => $value) {
             $fits = match ($key) {
                 'queue' => $value instanceof MailQueue,
-                'compose', 'onEvent' => is_callable($value),
+                'compose', 'sign', 'onEvent' => is_callable($value),
                 'transport' => is_string($value) || $value instanceof \Closure,
                 'dkim' => is_string($value) || self::isListOfStrings($value),
                 default => throw Stop::config("Bootstrap file $path returns an unknown key "
-                    . "\"$key\"; known are queue, compose, transport, dkim and onEvent."),
+                    . "\"$key\"; known are queue, compose, transport, sign, dkim and onEvent."),
             };
             if (!$fits && $value !== null) {
                 $type = get_debug_type($value);
                 throw Stop::config("Bootstrap file $path: \"$key\" is of the wrong type $type.");
             }
-            $callable = $value !== null && ($key === 'compose' || $key === 'onEvent');
+            $callable = $value !== null && in_array($key, ['compose', 'sign', 'onEvent'], true);
             $list = $key === 'dkim' && is_array($value);
             $self->$key = $callable ? $value(...) : ($list ? implode(',', $value) : $value);
         }

@@ -224,10 +224,13 @@ namespace {
          *        null: ini mailqueue.dkim
          * @param int $maxBytes bytes of messages in memory at a time; a larger message is sent alone
          * @param bool $verbose the log's "sent" lines have the subject
+         * @phpstan-param (callable(MailQueue\Job, string): string)|null $sign called for each attempt, with the
+         *        message as it would be sent: returns the message that is sent, such as one with a signature by
+         *        S/MIME or PGP. DKIM signs it after that. An exception means: try later
          * @throws MailQueue\Exception outside the command line, without a transport, or if keys cannot be used
          * @throws \ValueError
          */
-        public function runWorker(#[\SensitiveParameter] string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false): MailQueue\Report {}
+        public function runWorker(#[\SensitiveParameter] string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false, ?callable $sign = null): MailQueue\Report {}
 
         /**
          * Without cron: sends what is due in the web server's process, after the visitor has the response.
@@ -243,10 +246,11 @@ namespace {
          * @param int $mails 1 … 1000: at most so many jobs
          * @phpstan-param (callable(MailQueue\Job): (array<string, mixed>|string|object|null))|null $compose
          *        as for runWorker(); without it, jobs that have no message fail
+         * @phpstan-param (callable(MailQueue\Job, string): string)|null $sign as for runWorker()
          * @return bool false: this PHP cannot
          * @throws \ValueError
          */
-        public function runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null): bool {}
+        public function runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null, ?callable $sign = null): bool {}
 
         /**
          * Checks if runWorker() would take a transport, without connecting: for settings that people type.
@@ -485,7 +489,7 @@ namespace MailQueue {
         public static function limits(): array {}
 
         /** What runAfterResponse() does when the script has ended. */
-        public static function afterResponse(\MailQueue $queue, int $seconds, int $mails, ?callable $compose, bool $isLast): void {}
+        public static function afterResponse(\MailQueue $queue, int $seconds, int $mails, ?callable $compose, ?callable $sign, bool $isLast): void {}
 
         /**
          * Whether a file has a POSIX access control list (acl(5)), whose mask stands where the group's

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 2946dbe55deb9c8dc1814b6d8c4c6d76171a5485 */
+ * Stub hash: ad6addb99ecb5d2fd818a1d7d573f6f71ffda3e3 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -85,12 +85,14 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_runWorker, 0, 0, 
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, dkim, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, maxBytes, IS_LONG, 0, "67108864")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, verbose, _IS_BOOL, 0, "false")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, sign, IS_CALLABLE, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_runAfterResponse, 0, 0, _IS_BOOL, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, seconds, IS_LONG, 0, "5")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, mails, IS_LONG, 0, "20")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, compose, IS_CALLABLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, sign, IS_CALLABLE, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_checkTransport, 0, 1, IS_STRING, 0)
@@ -202,11 +204,12 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_Internal_limits arginfo_class_MailQueue_strays
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_afterResponse, 0, 5, IS_VOID, 0)
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_afterResponse, 0, 6, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
 	ZEND_ARG_TYPE_INFO(0, seconds, IS_LONG, 0)
 	ZEND_ARG_TYPE_INFO(0, mails, IS_LONG, 0)
 	ZEND_ARG_TYPE_INFO(0, compose, IS_CALLABLE, 1)
+	ZEND_ARG_TYPE_INFO(0, sign, IS_CALLABLE, 1)
 	ZEND_ARG_TYPE_INFO(0, isLast, _IS_BOOL, 0)
 ZEND_END_ARG_INFO()
 

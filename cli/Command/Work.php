@@ -29,6 +29,7 @@ final class Work extends Command
         $options = [
             'transport' => $settings->transport(),
             'compose' => $settings->bootstrap->compose,
+            'sign' => $settings->bootstrap->sign,
             'connections' => $settings->workInt('connections'),
             'batch' => $settings->workInt('batch'),
             'lease' => $settings->workInt('lease'),

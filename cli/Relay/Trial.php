@@ -46,7 +46,8 @@ final class Trial
                 messageLimit: 1,
                 log: '',
                 onEvent: $this->take(...),
-                dkim: $settings->dkim()
+                dkim: $settings->dkim(),
+                sign: $settings->bootstrap->sign
             );
         } finally {
             $this->dialogue = new Dialogue(Internal::trace(false), $transport);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "queue/recover.h"
-#include "worker/worker.h"
+#include "worker/lock.h"
 
 struct mq_intent_record;
 

@@ -81,8 +81,8 @@ struct mq_delivery *mq_delivery_new(struct mq_run *run, struct mq_job *job, int6
 
 void mq_delivery_drop_message(struct mq_delivery *delivery)
 {
-    delivery->run->memory.bytes -= (int64_t)delivery->converted.len;
-    mq_buffer_clear(&delivery->converted);
+    delivery->run->memory.bytes -= (int64_t)delivery->changed.len;
+    mq_buffer_clear(&delivery->changed);
     delivery->run->memory.bytes -= delivery->job.body ? (int64_t)delivery->job.body_len : 0;
     delivery->run->memory.bytes -= (int64_t)delivery->composed.message_len;
     mq_job_drop_body(&delivery->job);

@@ -156,12 +156,20 @@ static char *original_to_header(const char *addresses)
 
 static struct mq_str message_of(const struct mq_delivery *delivery)
 {
-    if (delivery->converted.len > 0) {
-        return mq_buffer_view(&delivery->converted);
+    if (delivery->changed.len > 0) {
+        return mq_buffer_view(&delivery->changed);
     }
     return delivery->job.body
                ? (struct mq_str){delivery->job.body, delivery->job.body_len}
                : (struct mq_str){delivery->composed.message, delivery->composed.message_len};
+}
+
+/* From now on, this form of the message is sent. */
+static void change_message(struct mq_delivery *delivery, const struct mq_buffer *form)
+{
+    delivery->run->memory.bytes += (int64_t)form->len - (int64_t)delivery->changed.len;
+    mq_buffer_clear(&delivery->changed);
+    delivery->changed = *form;
 }
 
 static enum mq_status allocate(struct mq_delivery *delivery, struct mq_error *err)
@@ -178,6 +186,24 @@ static enum mq_status allocate(struct mq_delivery *delivery, struct mq_error *er
                    (delivery->original_to || !job->original_to)
                ? MQ_OK
                : mq_error_nomem(err);
+}
+
+/* Has the application sign or encrypt the message. */
+static enum mq_status seal(struct mq_delivery *delivery, struct mq_error *err)
+{
+    const struct mq_worker_hooks *hooks = delivery->run->worker->hooks;
+    struct mq_buffer sealed = {0};
+    if (!hooks->seal) {
+        return MQ_OK;
+    }
+    enum mq_status status =
+        hooks->seal(hooks->context, &delivery->job, message_of(delivery), &sealed, err);
+    if (status == MQ_OK) {
+        change_message(delivery, &sealed);
+    } else {
+        mq_buffer_clear(&sealed);
+    }
+    return status;
 }
 
 static bool signs(const struct mq_run *run)
@@ -224,10 +250,13 @@ static bool prepare(struct mq_delivery *delivery)
         return false;
     }
     enum mq_status status = allocate(delivery, &error);
+    if (status == MQ_OK) {
+        status = seal(delivery, &error);
+    }
     if (status == MQ_OK && signs(delivery->run)) {
         status = sign(delivery, &error);
     }
-    if (status == MQ_NOMEM) {
+    if (status == MQ_NOMEM || status == MQ_THROWN || status == MQ_BAILOUT) {
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
         mq_run_fail(delivery->run, status, &error);
     } else if (status != MQ_OK) {
@@ -257,8 +286,7 @@ static enum mq_status to_7bit(struct mq_transfer *transfer, struct mq_error *err
         mq_buffer_clear(&converted);
         return status;
     }
-    delivery->run->memory.bytes += (int64_t)converted.len;
-    delivery->converted = converted;
+    change_message(delivery, &converted);
     if (signs(delivery->run)) {
         status = sign(delivery, err);
     }
@@ -319,5 +347,5 @@ bool mq_delivery_start(struct mq_delivery *delivery)
     mq_delivery_move(delivery, &run->under_way);
     delivery->lane->under_way++;
     mq_transport_submit(delivery->lane->transport, &delivery->transfer);
-    return !composing && !signs(run);
+    return !composing && !signs(run) && !run->worker->hooks->seal;
 }

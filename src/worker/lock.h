@@ -7,6 +7,8 @@
 
 #include "core/error.h"
 
+#define MQ_WORKERS_MAX 64 /* runs at once on a queue */
+
 /* Takes one of the slots 0 … max_workers − 1 without waiting: *fd is the descriptor that holds it,
  * or -1 if all are taken. close(fd) gives it back. MQ_CONFIG if a lock file is not our own. */
 enum mq_status mq_worker_lock(const char *run_dir, int max_workers, int *fd, struct mq_error *err);

@@ -19,7 +19,6 @@ struct mq_queue;
 struct mq_transport;
 
 #define MQ_CONNECTIONS_MAX 1000
-#define MQ_WORKERS_MAX     64 /* runs at once on a queue */
 
 struct mq_worker_options {
     int connections; /* 1 … MQ_CONNECTIONS_MAX */
@@ -27,7 +26,7 @@ struct mq_worker_options {
     int64_t lease_s;
     int64_t time_limit_s;  /* no new claims after this long; -1: none */
     int64_t message_limit; /* jobs claimed at most; -1: none */
-    int max_workers;       /* 1 … MQ_WORKERS_MAX, on all machines together */
+    int max_workers;       /* 1 … MQ_WORKERS_MAX (worker/lock.h), on all machines together */
     int64_t max_bytes;     /* of messages in memory at a time, 1 or more; one alone may be larger */
     int64_t grace_s; /* how long the run waits at its end: after SIGTERM or SIGINT for all mails
                         under way, otherwise for those without a body out */
@@ -58,6 +57,11 @@ struct mq_worker_hooks {
     /* NULL: jobs without a message fail ("no compose function") and are tried later. */
     enum mq_compose_end (*compose)(void *context, const struct mq_job *job, struct mq_composed *out,
                                    struct mq_error *err);
+    /* Appends the message that is sent instead of `message`, in wire form. Called for each attempt,
+     * before `sign`. MQ_MESSAGE: the mail is tried later, err says why. MQ_THROWN, MQ_BAILOUT and
+     * MQ_NOMEM end the run. NULL: none. */
+    enum mq_status (*seal)(void *context, const struct mq_job *job, struct mq_str message,
+                           struct mq_buffer *out, struct mq_error *err);
     /* Appends signatures: header lines, ASCII and CRLF-ended, that go before all others. Called for
      * each attempt, just before the transport gets the mail, and again after a conversion to 7
      * bits. On failure the mail is tried later, err says why; MQ_NOMEM ends the run. NULL: none. */

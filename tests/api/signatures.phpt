@@ -64,8 +64,8 @@ final class MailQueue implements MailQueue\Enqueuer
   public fail(MailQueue\Job $job, string $error, bool $permanent = false, ?int $retryAfter = null): bool
   public recoverStuckSending(?int $now = null): int
   public takeTokens(int $wanted): int
-  public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864, bool $verbose = false): MailQueue\Report
-  public runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null): bool
+  public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864, bool $verbose = false, ?callable $sign = null): MailQueue\Report
+  public runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null, ?callable $sign = null): bool
   public static checkTransport(string $transport, int $lease = 900): string
   public stats(?int $exactUpTo = null): MailQueue\Stats
   public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null): array
@@ -106,7 +106,7 @@ final class MailQueue\Internal
   public static probe(string $transport): string
   public static trace(bool $on): string
   public static limits(): array
-  public static afterResponse(MailQueue $queue, int $seconds, int $mails, ?callable $compose, bool $isLast): void
+  public static afterResponse(MailQueue $queue, int $seconds, int $mails, ?callable $compose, ?callable $sign, bool $isLast): void
   public static hasAcl(string $path): bool
 final class MailQueue\Job
   readonly int $id

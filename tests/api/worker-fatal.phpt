@@ -18,6 +18,9 @@ putenv('LSAN_OPTIONS=print_suppressions=0:suppressions=' . __DIR__ . '/../lib/re
 run_misbehaving('compose has a fatal error', <<<'PHP'
     $queue->runWorker('null://null', fn() => eval('class MailQueue {}'), log: '');
     PHP);
+run_misbehaving('sign has a fatal error', <<<'PHP'
+    $queue->runWorker('null://null', $fields, log: '', sign: fn() => eval('class MailQueue {}'));
+    PHP);
 run_misbehaving('the transport has a fatal error', <<<'PHP'
     register_shutdown_function(function () use ($queue) {
         echo "\nshutdown sees ", count($queue->jobs()), " jobs\n";
@@ -42,6 +45,10 @@ run_misbehaving('a fatal error in a generator of enqueueMany()', <<<'PHP'
 ?>
 --EXPECT--
 == compose has a fatal error
+Fatal error
+exit 255: r1 Sending 1 uncertain 0; r2 Sending 1 uncertain 0; r3 Sending 1 uncertain 0; 
+then: 2 sent, 2 recovered, 0 uncertain
+== sign has a fatal error
 Fatal error
 exit 255: r1 Sending 1 uncertain 0; r2 Sending 1 uncertain 0; r3 Sending 1 uncertain 0; 
 then: 2 sent, 2 recovered, 0 uncertain

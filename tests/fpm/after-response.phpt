@@ -107,11 +107,12 @@ must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'mail is se
 $later();
 $queue->enqueue(null, 'r1');
 echo $fpm->get($fpm->page('compose', <<<PHP
-    MailQueue::default()->runAfterResponse(compose: fn(MailQueue\\Job \$job) => ['subject' => \$job->reference] + $mail);
+    MailQueue::default()->runAfterResponse(compose: fn(MailQueue\\Job \$job) => ['subject' => \$job->reference] + $mail,
+        sign: fn(MailQueue\\Job \$job, string \$message) => "X-Signed: yes\\n\$message");
     echo 'composed later';
     PHP)), "\n";
 must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is composed');
-echo shell_exec("grep -l '^Subject: r1' $dir/mails/*.eml | wc -l");
+echo shell_exec("grep -l '^Subject: r1' $dir/mails/*.eml | xargs grep -l '^X-Signed: yes' | wc -l");
 
 echo "-- a fatal error within a run leaves the host's lock free\n";
 $later();

@@ -30,8 +30,8 @@
 struct after {
     zval *queue;
     zend_long seconds, mails;
-    struct mq_php_callable compose; /* not initialized: NULL */
-    bool is_last;                   /* of afterResponse(): all functions before it were called */
+    struct mq_php_callable compose, sign; /* not initialized: NULL */
+    bool is_last; /* of afterResponse(): all functions before it were called */
 };
 
 /* Whether PHP has the function. One that the application has defined does something else. */
@@ -58,33 +58,56 @@ static const char *find_finisher(void)
     return exists(names[0]) ? names[0] : exists(names[1]) ? names[1] : NULL;
 }
 
+static void copy_callable(zval *out, const struct mq_php_callable *callable)
+{
+    ZVAL_NULL(out);
+    if (ZEND_FCI_INITIALIZED(callable->info)) {
+        ZVAL_COPY(out, &callable->info.function_name);
+    }
+}
+
 /* Has PHP call Internal::afterResponse() when the script has ended. */
 static void call_at_end(struct after *after, bool is_last)
 {
-    zval arguments[6];
+    zval arguments[7];
     ZVAL_STRING(&arguments[0], "MailQueue\\Internal::afterResponse");
     ZVAL_COPY(&arguments[1], after->queue);
     ZVAL_LONG(&arguments[2], after->seconds);
     ZVAL_LONG(&arguments[3], after->mails);
-    ZVAL_NULL(&arguments[4]);
-    if (ZEND_FCI_INITIALIZED(after->compose.info)) {
-        ZVAL_COPY(&arguments[4], &after->compose.info.function_name);
-    }
-    ZVAL_BOOL(&arguments[5], is_last);
-    call("register_shutdown_function", 6, arguments);
-    for (size_t i = 0; i < 6; i++) {
+    copy_callable(&arguments[4], &after->compose);
+    copy_callable(&arguments[5], &after->sign);
+    ZVAL_BOOL(&arguments[6], is_last);
+    call("register_shutdown_function", 7, arguments);
+    for (size_t i = 0; i < 7; i++) {
         zval_ptr_dtor(&arguments[i]);
     }
+}
+
+/* Once in a process. */
+static void tell_no_finisher(void)
+{
+    if (MAILQUEUE_G(told_no_finisher)) {
+        return;
+    }
+    MAILQUEUE_G(told_no_finisher) = true;
+    zend_string *text = zend_strpprintf(
+        0,
+        NAME " does nothing: PHP's \"%s\" cannot end the response before the script ends; "
+             "start bin/mailqueue work by cron instead",
+        sapi_module.name);
+    php_log_err(ZSTR_VAL(text));
+    zend_string_release(text);
 }
 
 ZEND_METHOD(MailQueue, runAfterResponse)
 {
     struct after after = {.queue = ZEND_THIS, .seconds = 5, .mails = 20};
-    ZEND_PARSE_PARAMETERS_START(0, 3)
+    ZEND_PARSE_PARAMETERS_START(0, 4)
         Z_PARAM_OPTIONAL
         Z_PARAM_LONG(after.seconds)
         Z_PARAM_LONG(after.mails)
         Z_PARAM_FUNC_OR_NULL(after.compose.info, after.compose.cache)
+        Z_PARAM_FUNC_OR_NULL(after.sign.info, after.sign.cache)
     ZEND_PARSE_PARAMETERS_END();
 
     if (!mq_php_check_range(1, after.seconds, 1, SECONDS_MAX, " (seconds)") ||
@@ -95,16 +118,7 @@ ZEND_METHOD(MailQueue, runAfterResponse)
         call_at_end(&after, false);
         RETURN_BOOL(!EG(exception));
     }
-    if (!MAILQUEUE_G(told_no_finisher)) {
-        MAILQUEUE_G(told_no_finisher) = true;
-        zend_string *text = zend_strpprintf(
-            0,
-            NAME " does nothing: PHP's \"%s\" cannot end the response before the script ends; "
-                 "start bin/mailqueue work by cron instead",
-            sapi_module.name);
-        php_log_err(ZSTR_VAL(text));
-        zend_string_release(text);
-    }
+    tell_no_finisher();
     RETURN_FALSE;
 }
 
@@ -148,7 +162,8 @@ static int enter(const char *directory)
 static void send_due(void *context)
 {
     const struct after *after = context;
-    mq_php_run_in_request(after->queue, after->seconds, after->mails, &after->compose);
+    mq_php_run_in_request(after->queue, after->seconds, after->mails, &after->compose,
+                          &after->sign);
 }
 
 static void run(struct after *after)
@@ -202,8 +217,9 @@ ZEND_METHOD(MailQueue_Internal, afterResponse)
     struct after after = {0};
 
     (void)return_value;
-    if (zend_parse_parameters(ZEND_NUM_ARGS(), "Ollf!b", &after.queue, mq_ce_queue, &after.seconds,
-                              &after.mails, &after.compose.info, &after.compose.cache,
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "Ollf!f!b", &after.queue, mq_ce_queue,
+                              &after.seconds, &after.mails, &after.compose.info,
+                              &after.compose.cache, &after.sign.info, &after.sign.cache,
                               &after.is_last) == FAILURE) {
         RETURN_THROWS();
     }

@@ -30,6 +30,7 @@
 #include "queue/body.h"
 #include "queue/claim.h"
 #include "send/factory.h"
+#include "worker/lock.h"
 #include "worker/log.h"
 #include "worker/worker.h"
 
@@ -72,7 +73,7 @@ struct run {
     /* The arguments; borrowed from the call. */
     zend_object *transport_closure;
     zend_string *dsn; /* NULL: the ini setting */
-    struct mq_php_callable compose, on_event;
+    struct mq_php_callable compose, sign, on_event;
     zend_long number[ARG_COUNT];
     bool is_null[ARG_COUNT];
     bool daemon, verbose;
@@ -316,6 +317,7 @@ static enum mq_status work(struct run *run, struct mq_report *report, struct mq_
         .run_dir = run->run_dir,
     };
     run->hooks.compose = ZEND_FCI_INITIALIZED(run->compose.info) ? &run->compose : NULL;
+    run->hooks.sign = ZEND_FCI_INITIALIZED(run->sign.info) ? &run->sign : NULL;
     run->hooks.on_event = ZEND_FCI_INITIALIZED(run->on_event.info) ? &run->on_event : NULL;
     struct mq_worker_hooks hooks;
     mq_php_worker_hooks(&run->hooks, &hooks);
@@ -362,11 +364,12 @@ static void set_defaults(struct run *run)
 }
 
 void mq_php_run_in_request(zval *object, zend_long seconds, zend_long mails,
-                           const struct mq_php_callable *compose)
+                           const struct mq_php_callable *compose,
+                           const struct mq_php_callable *sign)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
     struct mq_report report;
-    struct run run = {.in_request = true, .compose = *compose};
+    struct run run = {.in_request = true, .compose = *compose, .sign = *sign};
     set_defaults(&run);
     run.number[ARG_TIME_LIMIT] = run.number[ARG_GRACE] = seconds;
     run.number[ARG_MESSAGE_LIMIT] = mails;
@@ -382,7 +385,7 @@ ZEND_METHOD(MailQueue, runWorker)
     bool *is_null = run.is_null;
 
     set_defaults(&run);
-    ZEND_PARSE_PARAMETERS_START(0, 16)
+    ZEND_PARSE_PARAMETERS_START(0, 17)
         Z_PARAM_OPTIONAL
         Z_PARAM_OBJ_OF_CLASS_OR_STR_OR_NULL(run.transport_closure, zend_ce_closure, run.dsn)
         Z_PARAM_FUNC_OR_NULL(run.compose.info, run.compose.cache)
@@ -400,6 +403,7 @@ ZEND_METHOD(MailQueue, runWorker)
         Z_PARAM_STR_OR_NULL(run.dkim_keys)
         Z_PARAM_LONG(number[ARG_MAX_BYTES])
         Z_PARAM_BOOL(run.verbose)
+        Z_PARAM_FUNC_OR_NULL(run.sign.info, run.sign.cache)
     ZEND_PARSE_PARAMETERS_END();
 
     run_worker(ZEND_THIS, &run, return_value);

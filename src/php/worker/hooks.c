@@ -1,20 +1,24 @@
-/* The worker's callbacks into PHP: compose, onEvent. A fatal error in a callback ends the run; it
- * never jumps over the core's frames. */
+/* The worker's callbacks into PHP: compose, sign, onEvent. A fatal error in a callback ends the
+ * run; it never jumps over the core's frames. */
 #include "php/worker/hooks.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "zend_exceptions.h"
 
 #include "core/process_id.h"
 #include "mime/dkim/sign.h"
+#include "mime/wire/repair.h"
 #include "php/class/conversion.h"
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"
 #include "php/message/given_message.h"
 #include "php/message/mail.h"
 #include "php/pdo/driver.h"
+#include "php_mailqueue.h"
 #include "queue/event.h"
+#include "queue/job.h"
 #include "worker/log.h"
 #include "worker/worker.h"
 
@@ -34,6 +38,23 @@ enum mq_status mq_php_call_out(struct mq_php_run *run, const char *name,
     return mq_php_pdo_after(run, name, err);
 }
 
+static enum mq_status failure(const char *name, const char *text, struct mq_error *err)
+{
+    return mq_error_set(err, MQ_MESSAGE, name, "%s: %s", name, text);
+}
+
+/* Exceptions mean "try later" (MQ_MESSAGE), but exit() ends the run. */
+static enum mq_status take_exception(const char *name, struct mq_error *err)
+{
+    char text[MQ_ERROR_TEXT_MAX];
+    if (mq_php_exiting()) {
+        return mq_error_set(err, MQ_THROWN, "", "PHP code ended the script");
+    }
+    mq_php_exception_text(text, sizeof text);
+    zend_clear_exception();
+    return failure(name, text, err);
+}
+
 /* ---- compose ---- */
 
 struct compose_call {
@@ -47,21 +68,14 @@ struct compose_call {
 
 static enum mq_compose_end failed(struct compose_call *call, const char *text)
 {
-    mq_error_set(call->err, MQ_MESSAGE, "compose", "compose: %s", text);
+    failure("compose", text, call->err);
     return MQ_COMPOSE_FAILED;
 }
 
-/* Exceptions mean "try later", but exit() ends the run. */
 static enum mq_compose_end failed_by_exception(struct compose_call *call)
 {
-    char text[MQ_ERROR_TEXT_MAX];
-    if (mq_php_exiting()) {
-        mq_error_set(call->err, MQ_THROWN, "", "PHP code ended the script");
-        return MQ_COMPOSE_STOP;
-    }
-    mq_php_exception_text(text, sizeof text);
-    zend_clear_exception();
-    return failed(call, text);
+    enum mq_status status = take_exception("compose", call->err);
+    return status == MQ_THROWN ? MQ_COMPOSE_STOP : MQ_COMPOSE_FAILED;
 }
 
 static enum mq_status take_message(struct compose_call *call, const zval *message)
@@ -136,7 +150,80 @@ static enum mq_compose_end compose(void *context, const struct mq_job *job, stru
     return call.end;
 }
 
-/* ---- signing ---- */
+/* ---- sign ---- */
+
+struct sign_call {
+    struct mq_php_hooks *hooks;
+    const struct mq_job *job;
+    struct mq_str message;
+    struct mq_buffer *out;
+    struct mq_error *err;
+    enum mq_status status;
+};
+
+/* The Message-ID tells the mail from others, so it stays. */
+static enum mq_status accept_signed(const struct sign_call *call, struct mq_str text,
+                                    const char *message_id, struct mq_error *err)
+{
+    struct mq_message_options options = {.max_size = (size_t)MAILQUEUE_G(max_message_size),
+                                         .message_id = message_id,
+                                         .date_s = call->job->created_at};
+    struct mq_message_info info = {0};
+    MQ_TRY(mq_repair_accept(text, &options, call->out, &info, err));
+    return mq_str_equal(info.message_id, mq_str_of(message_id))
+               ? MQ_OK
+               : mq_error_set(err, MQ_MESSAGE, "sign",
+                              "the message has another Message-ID; keep the one that it had");
+}
+
+/* Takes a complete message in any form, as enqueue() does. */
+static enum mq_status take_signed(const struct sign_call *call, const zval *result)
+{
+    struct mq_error why;
+    if (Z_TYPE_P(result) != IS_STRING) {
+        return failure("sign", "must return the message as a string", call->err);
+    }
+    struct mq_str id = mq_message_id(call->message);
+    char *message_id = mq_str_dup(id.len ? id : mq_str_of(call->job->message_id));
+    enum mq_status status =
+        message_id ? accept_signed(call, mq_php_view(Z_STR_P(result)), message_id, &why) : MQ_NOMEM;
+    free(message_id);
+    return status == MQ_OK      ? MQ_OK
+           : status == MQ_NOMEM ? mq_error_nomem(call->err)
+                                : failure("sign", why.text, call->err);
+}
+
+static void sign_body(void *context)
+{
+    struct sign_call *call = context;
+    zval arguments[2], result;
+    mq_php_job_show(&arguments[0], call->job, MQ_PHP_JOB_WIRE);
+    ZVAL_STRINGL(&arguments[1], call->message.data, call->message.len);
+    mq_php_call(call->hooks->sign, 2, arguments, &result);
+    if (!EG(exception)) {
+        call->status = take_signed(call, &result);
+    }
+    zval_ptr_dtor(&result);
+    if (EG(exception)) { /* perhaps thrown by a destructor */
+        call->status = take_exception("sign", call->err);
+    }
+}
+
+static enum mq_status seal(void *context, const struct mq_job *job, struct mq_str message,
+                           struct mq_buffer *out, struct mq_error *err)
+{
+    struct mq_php_hooks *hooks = context;
+    struct sign_call call = {hooks, job, message, out, err, MQ_OK};
+    struct mq_error why;
+    enum mq_status status = mq_php_call_out(hooks->run, "it", sign_body, &call, &why);
+    if (status == MQ_BAILOUT || status == MQ_THROWN) {
+        return mq_error_set(err, status, "", "PHP code ended");
+    }
+    return status == MQ_OK || call.status == MQ_THROWN ? call.status
+                                                       : failure("sign", why.text, err);
+}
+
+/* ---- DKIM ---- */
 
 static enum mq_status sign(void *context, const struct mq_dkim_mail *mail, struct mq_buffer *out,
                            struct mq_error *err)
@@ -224,6 +311,7 @@ void mq_php_worker_hooks(struct mq_php_hooks *hooks, struct mq_worker_hooks *out
 {
     *out = (struct mq_worker_hooks){
         .compose = hooks->compose ? compose : NULL,
+        .seal = hooks->sign ? seal : NULL,
         .sign = hooks->dkim ? sign : NULL,
         .event = tell,
         .record = hooks->log ? record : NULL,

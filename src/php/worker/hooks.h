@@ -16,6 +16,7 @@ struct mq_worker_hooks;
 struct mq_php_hooks {
     struct mq_php_run *run;
     struct mq_php_callable *compose;  /* NULL: none */
+    struct mq_php_callable *sign;     /* NULL: none */
     struct mq_php_callable *on_event; /* NULL: none */
     struct mq_log *log;               /* NULL: none */
     struct mq_dkim *dkim;             /* NULL: nothing is signed */

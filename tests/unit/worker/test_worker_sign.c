@@ -1,4 +1,4 @@
-/* The hook that signs: its arguments, the position of its lines, and the effect of its failure. */
+/* The hooks that sign: their arguments, what becomes of the mail, and the effect of a failure. */
 #include "mime/dkim/sign.h"
 #include "mime/wire/message.h"
 #include "worker_fake.h"
@@ -227,6 +227,90 @@ static void test_others_go_on(void **state)
     assert_int_equal(scene->report.sent, 8);
 }
 
+/* ---- seal: the application's own form of the message ---- */
+
+static const char *sealed; /* what the hook makes of the message */
+
+static enum mq_status seal(void *context, const struct mq_job *job, struct mq_str message,
+                           struct mq_buffer *out, struct mq_error *err)
+{
+    struct scene_worker *scene = context;
+    scene->counter++;
+    assert_string_equal(job->targets.items[0], "to@example.org");
+    assert_int_equal(strncmp(message.data, "Subject: x\r\n", 12), 0);
+    mq_buffer_cstr(out, sealed);
+    return answer == MQ_OK ? MQ_OK : mq_error_set(err, answer, "sign", "sign: no certificate");
+}
+
+static void seals(struct scene_worker *scene, const char *as)
+{
+    scene->hooks.seal = seal;
+    sealed = as;
+    fx_enqueue(&scene->fx,
+               &(struct mail){.recipients = "to@example.org", .body = "Subject: x\r\n\r\nx\r\n"});
+}
+
+static void defer(struct fake_relay *relay, struct mq_transfer *transfer, struct mq_target *target)
+{
+    (void)relay;
+    (void)transfer;
+    set_result(target, MQ_OUTCOME_DEFERRED, "450 later");
+}
+
+/* What it returns is signed and sent; what is stored stays, so that the next attempt begins with
+ * the same message. */
+static void test_seals(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->hooks.sign = sign;
+    scene->relay.answer = defer;
+    seals(scene, "Subject: x\r\n\r\nsealed\r\n");
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_string_equal(seen.data, "Subject: x\r\n\r\nsealed\r\n");
+    assert_int_equal(scene->report.try_later, 1);
+    scene->boot_ms += 60000;
+    scene->relay.answer = NULL;
+    scene->relay.on_body = see_sent;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_string_equal(seen.data, SIGNATURE "Subject: x\r\n\r\nsealed\r\n");
+    assert_int_equal(scene->counter, 4);
+    assert_int_equal(scene->report.sent, 1);
+}
+
+static void test_converts_what_was_sealed(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->hooks.sign = sign;
+    scene->relay.on_body = convert;
+    seals(scene, "Subject: x\r\n\r\nceci: caf\xC3\xA9\r\n");
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_non_null(strstr(seen.data, "ceci: caf=C3=A9\r\n"));
+    assert_int_equal(scene->report.sent, 1);
+}
+
+/* A mail that cannot be sealed is never sent as it was. */
+static void test_seal_fails(void **state)
+{
+    struct scene_worker *scene = *state;
+    answer = MQ_MESSAGE;
+    seals(scene, "Subject: half\r\n");
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->relay.submits, 0);
+    fx_assert_text(&scene->fx, "SELECT last_error FROM mail_queue", "sign: no certificate");
+    assert_int_equal(fx_int(&scene->fx, "SELECT attempts FROM mail_queue"), 1);
+}
+
+static void test_seal_ends_the_run(void **state)
+{
+    struct scene_worker *scene = *state;
+    answer = MQ_THROWN;
+    seals(scene, "");
+    assert_int_equal(run_worker(scene), MQ_THROWN);
+    assert_int_equal(scene->relay.submits, 0);
+    assert_int_equal(fx_int(&scene->fx, "SELECT attempts FROM mail_queue"), 0);
+    assert_int_equal(count_jobs(scene, "pending"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +323,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_failure_of_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_begins_again, setup, teardown),
         cmocka_unit_test_setup_teardown(test_others_go_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_seals, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_converts_what_was_sealed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_seal_fails, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_seal_ends_the_run, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
