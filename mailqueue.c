@@ -113,6 +113,8 @@ static PHP_RSHUTDOWN_FUNCTION(mailqueue)
     (void)module_number;
     mq_php_capture_request_ends();
     mq_php_pdo_request_ends();
+    mq_buffer_clear(&MAILQUEUE_G(trace));
+    MAILQUEUE_G(traces) = false;
     return SUCCESS;
 }
 

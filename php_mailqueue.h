@@ -4,12 +4,13 @@
 
 #include "php.h"
 
+#include "core/buffer.h"
+
 #define PHP_MAILQUEUE_VERSION "0.1.0"
 
 extern zend_module_entry mailqueue_module_entry;
 #define phpext_mailqueue_ptr &mailqueue_module_entry
 
-struct mq_buffer;
 struct mq_pdo;
 
 /* The values of the ini settings; strings belong to PHP and live as long as the request. */
@@ -30,7 +31,8 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     bool told_no_finisher;      /* runAfterResponse() has logged that it does nothing here */
     uint64_t stale_hash;        /* of the queue that stale_next_s is about */
     time_t stale_next_s;        /* until then mq_php_stale_look() does nothing */
-    struct mq_buffer *trace;    /* gets what runs say to the relay and hear; NULL: nothing does */
+    bool traces;                /* a run that begins borrows the trace */
+    struct mq_buffer trace;     /* what runs said to the relay and heard */
     zval capture_queue;         /* for captured mail; undefined: not open */
     struct mq_pdo *pdo_drivers; /* linked list of all in this request */
     bool pdo_undone;            /* the database had undone the application's whole transaction */

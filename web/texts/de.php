@@ -182,6 +182,8 @@ return [
     'Bring %s back?' => '%s zurückholen?',
     'Park %s?' => '%s parken?',
     'Delete %s? They are not sent.' => '%s löschen? Sie werden dann nicht verschickt.',
+    'Send %s again? Recipients may get them twice.'
+        => '%s noch einmal senden? Vielleicht kommen sie doppelt an.',
     'Count %s as sent? Recipients that cannot have it yet still get it.'
         => '%s als gesendet zählen? Empfänger, die sie noch nicht haben können, bekommen sie noch.',
     'Mail %s was not sent again: %s. Nothing was changed.'
@@ -189,9 +191,8 @@ return [
     'Sent again as this new mail.' => 'Noch einmal gesendet. Dies ist die neue Mail.',
     'This mail takes the place of' => 'Diese Mail ersetzt',
     'It was sent again as' => 'Sie wurde noch einmal gesendet als',
-    'These are the first %s. "mailqueue uncertain" lists all, and settles many at once.'
-        => 'Dies sind die ersten %s. „mailqueue uncertain“ zeigt alle und entscheidet über viele '
-        . 'zugleich.',
+    'These are the first %s. "mailqueue uncertain" lists all.'
+        => 'Dies sind die ersten %s. „mailqueue uncertain“ zeigt alle.',
     'This PHP has not loaded the extension mailqueue. Enable it for this server (on Debian: '
         . 'phpenmod mailqueue), then start the server again.'
         => 'Dieses PHP hat die Erweiterung mailqueue nicht geladen. Sie für diesen Server '
@@ -231,9 +232,9 @@ return [
         => 'Die Verbindung endete vor der Antwort des Relays: Diese Mails können angekommen sein. '
         . 'Das Log des Relays oder ein Empfänger weiß mehr. Noch einmal gesendet, kommen sie '
         . 'vielleicht doppelt an.',
+    'all that are uncertain' => 'alle, die ungewiss sind',
     'No mail is uncertain.' => 'Keine Mail ist ungewiss.',
     'Last attempt' => 'Letzter Versuch',
-    'Decision' => 'Entscheidung',
     'Send again' => 'Noch einmal senden',
     'Count as sent' => 'Gilt als gesendet',
     'No relay is known yet. With the history (mailHistoryDays), relays appear here once they were '

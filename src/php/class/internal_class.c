@@ -293,13 +293,11 @@ ZEND_METHOD(MailQueue_Internal, trace)
         Z_PARAM_BOOL(on)
     ZEND_PARSE_PARAMETERS_END();
 
-    struct mq_buffer *trace = MAILQUEUE_G(trace);
-    RETVAL_STRINGL(trace && trace->data ? trace->data : "", trace ? trace->len : 0);
-    if (trace) {
-        mq_buffer_clear(trace);
-        free(trace);
-    }
-    MAILQUEUE_G(trace) = on ? calloc(1, sizeof *trace) : NULL;
+    /* A run may be under way and goes on writing, so the buffer stays where it is. */
+    struct mq_buffer *trace = &MAILQUEUE_G(trace);
+    RETVAL_STRINGL(trace->data ? trace->data : "", trace->len);
+    mq_buffer_clear(trace);
+    MAILQUEUE_G(traces) = on;
 }
 
 /* ---- files ---- */

@@ -166,7 +166,7 @@ static struct mq_transport_options transport_options(zend_long connections, stru
         .connections = (int)connections,
         .sendmail_path = MQ_PHP_INI("sendmail_path"),
         .own_program = PHP_BINDIR "/mailqueue",
-        .trace = MAILQUEUE_G(trace),
+        .trace = MAILQUEUE_G(traces) ? &MAILQUEUE_G(trace) : NULL,
         .no_command = !zend_hash_str_exists(CG(function_table), ZEND_STRL("proc_open")),
     };
 }
