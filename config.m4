@@ -164,6 +164,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/worker/hooks.c
     src/policy/backoff.c
     src/policy/bucket.c
+    src/policy/limits.c
     src/policy/outcome.c
     src/policy/reply.c
     src/policy/states.c
