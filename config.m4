@@ -89,6 +89,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/db/sqlite/result_code.c
     src/db/sqlite/sqlite.c
     src/mime/address.c
+    src/mime/compose/calendar.c
     src/mime/compose/composer.c
     src/mime/compose/own_header.c
     src/mime/compose/part_tree.c

@@ -70,7 +70,7 @@ namespace {
          * - an array of fields. `from`, `to`, `cc`, `bcc`, `reply_to`: "Name <a@example.org>", several with
          *   commas, a list of these, a map of addresses to names, or entries with `address` and `name`; at
          *   least one of `to`, `cc`, `bcc`. `subject`. `text`, `html`: at least one of them; a missing text is
-         *   made from the HTML. `headers`: values by name. `attachments`: paths of local files, streams, or
+         *   made from the HTML. `calendar`: iCalendar data with a METHOD, for an invitation. `headers`: values by name. `attachments`: paths of local files, streams, or
          *   arrays with one of `path`, `data` and `stream`, and `name`, `type` (by default the one of the name's
          *   extension); a string as key is the name.
          *   `inline`: the same for what the HTML shows; a string as key is the cid
@@ -93,7 +93,7 @@ namespace {
          *     from: string|\Stringable|array<mixed>, to?: string|\Stringable|array<mixed>|null,
          *     cc?: string|\Stringable|array<mixed>|null, bcc?: string|\Stringable|array<mixed>|null,
          *     reply_to?: string|\Stringable|array<mixed>|null, subject: string|\Stringable,
-         *     text?: string|\Stringable|null, html?: string|\Stringable|null,
+         *     text?: string|\Stringable|null, html?: string|\Stringable|null, calendar?: string|\Stringable|null,
          *     headers?: array<string, string|\Stringable|int|list<string|\Stringable|int>|null>|null,
          *     attachments?: array<string|\Stringable|resource|array{path?: string|\Stringable|null,
          *         data?: string|\Stringable|null, stream?: resource|null, name?: string|\Stringable|null,

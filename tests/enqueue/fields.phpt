@@ -75,9 +75,9 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
 });
 ?>
 --EXPECT--
-unknown: MailQueue\MessageException [body]: body: unknown key; known are from, to, cc, bcc, reply_to, subject, text, html, headers, attachments, inline, date, message_id and unsubscribe
-unknown, a number: MailQueue\MessageException [3]: 3: unknown key; known are from, to, cc, bcc, reply_to, subject, text, html, headers, attachments, inline, date, message_id and unsubscribe
-unknown, capitals: MailQueue\MessageException [From]: From: unknown key; known are from, to, cc, bcc, reply_to, subject, text, html, headers, attachments, inline, date, message_id and unsubscribe
+unknown: MailQueue\MessageException [body]: body: unknown key; known are from, to, cc, bcc, reply_to, subject, text, html, calendar, headers, attachments, inline, date, message_id and unsubscribe
+unknown, a number: MailQueue\MessageException [3]: 3: unknown key; known are from, to, cc, bcc, reply_to, subject, text, html, calendar, headers, attachments, inline, date, message_id and unsubscribe
+unknown, capitals: MailQueue\MessageException [From]: From: unknown key; known are from, to, cc, bcc, reply_to, subject, text, html, calendar, headers, attachments, inline, date, message_id and unsubscribe
 nothing: MailQueue\MessageException [from]: from: missing; give the sender, such as "Name <a@example.org>"
 no from: MailQueue\MessageException [from]: from: missing; give the sender, such as "Name <a@example.org>"
 no to: MailQueue\MessageException [to]: to: missing; give a recipient, such as "Name <a@example.org>", or a list of them (or cc, or bcc)

@@ -90,6 +90,9 @@ static void add_field(struct input *input, char kind, struct mq_str text)
     case 'h':
         fields->html = text;
         break;
+    case 'k':
+        fields->calendar = text;
+        break;
     case 'H':
         add_header(input, text);
         break;

@@ -143,6 +143,6 @@ $compose
   no recipients: Failed compose: recipients: missing, and the message names none in To, Cc or Bcc; give recipients: ["a@example.org"]
   a wrong one: Failed compose: To: the address "nobody" has no "@"; write it as name@example.org
   fields: "club@example.org" → ann@example.net bob@example.com secret@example.com its date
-  a wrong field: Failed compose: attachment: unknown key; known are from, to, cc, bcc, reply_to, subject, text, html, headers, attachments, inline, date, message_id and unsubscribe
+  a wrong field: Failed compose: attachment: unknown key; known are from, to, cc, bcc, reply_to, subject, text, html, calendar, headers, attachments, inline, date, message_id and unsubscribe
   a wrong file: Failed compose: attachments[0]: /dev/null: only regular files can be attached, not a directory, a device, a pipe or a socket
   thrown: Failed compose: LogicException: no text

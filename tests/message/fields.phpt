@@ -69,7 +69,7 @@ foreach ([
     ['unsubscribe' => 7], ['unsubscribe' => ['https://example.org/', null]],
 ] as $fields) {
     $shown = json_encode($fields, JSON_UNESCAPED_UNICODE);
-    $text = str_replace('known are from, to, cc, bcc, reply_to, subject, text, html, headers, attachments, inline, date, message_id and unsubscribe', 'known are …', thrown(fn() => $queue->enqueue($fields + mail_fields())));
+    $text = str_replace('known are from, to, cc, bcc, reply_to, subject, text, html, calendar, headers, attachments, inline, date, message_id and unsubscribe', 'known are …', thrown(fn() => $queue->enqueue($fields + mail_fields())));
     echo '  ', strlen($shown) > 60 ? substr($shown, 0, 30) . '…' : $shown, ' ', $text, "\n";
 }
 foreach (['from', 'to', 'subject', 'text'] as $name) {

@@ -145,7 +145,8 @@ class Check:
         """Whether there is a text part; one is made of HTML that shows something."""
         if message.text is not None:
             return True
-        found = any(part.type == 'multipart/alternative' for part in entity.walk())
+        found = any(part.type == 'multipart/alternative' and part.parts[0].type == 'text/plain'
+                    for part in entity.walk())
         if self.makes_text is None and shows_something(message.html):
             self.makes_text = found
             self.counts['text made from HTML'] = 0
@@ -165,6 +166,9 @@ class Check:
             tree = ['related', 'html', *shown] if shown else 'html'
             if self.has_text(message, entity):
                 tree = ['alternative', 'text', tree]
+        if message.calendar is not None:
+            inner = tree if tree[0] == 'alternative' else ['alternative', tree]
+            tree = [*inner, 'calendar']
         if attached:
             tree = ['mixed', tree, *attached]
         leaves = []
@@ -178,7 +182,8 @@ class Check:
             for part, inner in zip(entity.parts, tree[1:]):
                 self.match(part, inner, leaves)
             return
-        expected = {'text': 'text/plain', 'html': 'text/html'}.get(tree) if isinstance(tree, str) \
+        expected = {'text': 'text/plain', 'html': 'text/html',
+                    'calendar': 'text/calendar'}.get(tree) if isinstance(tree, str) \
             else leaf_type(tree)
         same('type', entity.type, expected)
         leaves.append((entity, tree))
@@ -317,6 +322,10 @@ class Check:
             same('charset', part.get_content_charset(), 'utf-8')
             if expected is not None:
                 same('text', part.get_payload(decode=True), expected)
+            if source == 'calendar':
+                self.counts['calendars'] += 1
+                same('method', 'METHOD:' + part.get_param('method'),
+                     re.search('METHOD:.*', expected.decode())[0].strip())
             return
         disposition = 'inline' if source.cid else 'attachment'
         same('disposition', part.get_content_disposition(), disposition)

@@ -28,6 +28,7 @@ TYPES = ['', 'image/png', 'application/pdf', 'text/csv; charset=utf-8', 'text/pl
          'application/x-thing; note="a; b \\" c"; other=' + 'x' * 60]
 DOMAINS = ['example.org', 'a.example', 'mail-1.sub.example.net', '[192.0.2.1]',
            '[IPv6:2001:db8::1]', 'x' * 63 + '.' + 'y' * 60 + '.example']
+METHODS = ['REQUEST', 'PUBLISH', 'CANCEL', 'REPLY']
 IDN = ('bücher.example', 'xn--bcher-kva.example')
 HEADERS = ['X-Tag', 'X-Campaign', 'Comments', 'Keywords', 'Organization',
            'X-A-Rather-Long-Header-Name', 'Auto-Submitted', 'List-Id', 'Precedence']
@@ -64,6 +65,7 @@ class Message:
     subject: str = ''
     text: Optional[str] = None
     html: Optional[str] = None
+    calendar: Optional[str] = None
     headers: list = field(default_factory=list)
     parts: list = field(default_factory=list)
     unsubscribe: list = field(default_factory=list)
@@ -143,6 +145,18 @@ class Generator:
                 [60, 1, 1, 1, 1, 1, 1, 0.3, 1, 0.5])[0])
         text = ''.join(line + self.random.choice(ends) for line in lines)
         return text if self.random.random() < 0.7 else text.rstrip('\r\n')
+
+    def calendar(self):
+        """An invitation with folded lines (RFC 5545, 3.1)."""
+        end = self.random.choice(['\r\n', '\n'])
+        summary = 'SUMMARY:' + ' '.join(self.word() for _ in range(self.random.randint(0, 30)))
+        lines = ['BEGIN:VCALENDAR', 'VERSION:2.0', 'METHOD:' + self.random.choice(METHODS),
+                 'BEGIN:VEVENT', *(summary[i:i + 70] for i in range(0, len(summary), 70)),
+                 'END:VEVENT', 'END:VCALENDAR']
+        first = next(i for i, line in enumerate(lines) if line.startswith('SUMMARY:'))
+        for i in range(first + 1, len(lines) - 2):
+            lines[i] = ' ' + lines[i]
+        return end.join(lines) + self.random.choice(['', end])
 
     # ---- addresses ----
 
@@ -271,6 +285,8 @@ class Generator:
         message.message_id = '<%d.%s@example.org>' % (number, 'q' * self.random.randint(1, 80))
         message.date = self.random.randint(0, 4102444800)
         self.parts(message)
+        if self.random.random() < 0.1:
+            message.calendar = self.calendar()
         return message
 
     def large(self, number, kind):

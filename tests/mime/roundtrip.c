@@ -3,7 +3,7 @@
  * A message is read as records, each a letter, the length of its data in four bytes (little
  * endian), and the data:
  *   F T C B R  a mailbox of From, To, Cc, Bcc, Reply-To: one text, or a name, NUL and the address
- *   S X H      subject, text, HTML
+ *   S X H K    subject, text, HTML, calendar
  *   h          a header field: name, NUL, value
  *   P          an attachment or inline part: name, NUL, type, NUL, cid; after it
  *   D or O     its content, or a path that it is read from
@@ -99,6 +99,9 @@ static void take_record(struct message *message, char kind, struct mq_str data)
     struct mq_compose_fields *fields = &message->fields;
     static const char lists[] = "FTCBR";
     const char *list = strchr(lists, kind);
+    struct mq_str *texts[] = {&fields->subject, &fields->text, &fields->html, &fields->calendar};
+    static const char names[] = "SXHK";
+    const char *text = strchr(names, kind);
     if (fields->part_count == ITEMS_MAX || fields->header_count == ITEMS_MAX ||
         fields->unsubscribe_count == ITEMS_MAX) {
         die("too many items");
@@ -107,16 +110,11 @@ static void take_record(struct message *message, char kind, struct mq_str data)
         take_address(message, (int)(list - lists), data);
         return;
     }
+    if (text != NULL) {
+        *texts[text - names] = data;
+        return;
+    }
     switch (kind) {
-    case 'S':
-        fields->subject = data;
-        break;
-    case 'X':
-        fields->text = data;
-        break;
-    case 'H':
-        fields->html = data;
-        break;
     case 'I':
         fields->message_id = data.data;
         break;

@@ -40,6 +40,8 @@ class Composer:
             yield 'X', message.text.encode()
         if message.html is not None:
             yield 'H', message.html.encode()
+        if message.calendar is not None:
+            yield 'K', message.calendar.encode()
         for name, value in message.headers:
             yield 'h', ('%s\0%s' % (name, value)).encode()
         for part in message.parts:

@@ -120,6 +120,10 @@ static const char *largest_field(const struct work *work)
     const struct mq_compose_fields *fields = work->fields;
     const char *field = fields->html.len > fields->text.len ? "html" : "text";
     size_t largest = fields->html.len > fields->text.len ? fields->html.len : fields->text.len;
+    if (fields->calendar.len > largest) {
+        largest = fields->calendar.len;
+        field = "calendar";
+    }
     for (size_t i = 0; i < fields->part_count; i++) {
         const struct mq_compose_part *part = &fields->parts[i];
         if (part->data.len > largest) {
@@ -147,7 +151,7 @@ static enum mq_status check_size(const struct work *work, size_t size, struct mq
 static enum mq_status check_given_size(const struct work *work, struct mq_error *err)
 {
     const struct mq_compose_fields *fields = work->fields;
-    size_t size = fields->text.len + fields->html.len;
+    size_t size = fields->text.len + fields->html.len + fields->calendar.len;
     for (size_t i = 0; i < fields->part_count; i++) {
         size_t more = fields->parts[i].data.len;
         /* Later calculations use several times the size. */
@@ -183,6 +187,7 @@ static enum mq_status check_texts(struct work *work, struct mq_error *err)
     }
     MQ_TRY(check_text(fields->text, "text", err));
     MQ_TRY(check_text(fields->html, "html", err));
+    MQ_TRY(check_text(fields->calendar, "calendar", err));
     return find_text(work, err);
 }
 

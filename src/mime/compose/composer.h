@@ -51,6 +51,8 @@ struct mq_compose_fields {
     struct mq_str text; /* UTF-8, any line ends; data NULL: made from the HTML if this build can,
                            else left out */
     struct mq_str html; /* UTF-8; data NULL: none */
+    struct mq_str
+        calendar; /* iCalendar with a METHOD, UTF-8, beside text or html; data NULL: none */
     const struct mq_compose_header *headers;
     size_t header_count;
     const struct mq_compose_part *parts; /* in the order in which readers show them */
@@ -66,8 +68,9 @@ struct mq_compose_fields {
  * (initialised). MQ_MESSAGE with the field for: CR, LF, NUL and other controls in anything that
  * goes into a header (but text may have the separators of mq_header_text()); invalid UTF-8; a bad
  * address, header name, type or URI; a NUL in text or html; a header that the composer writes
- * itself; neither text nor html; a cid without html, or twice; two https URIs; a message over the
- * size. MQ_IO: an fd cannot be read, or has more or fewer bytes than data.len. */
+ * itself; neither text nor html; calendar data without one METHOD; a cid without html, or twice;
+ * two https URIs; a message over the size. MQ_IO: an fd cannot be read, or has more or fewer bytes
+ * than data.len. */
 enum mq_status mq_compose(const struct mq_compose_fields *fields, struct mq_buffer *out,
                           struct mq_envelope *envelope, struct mq_error *err);
 

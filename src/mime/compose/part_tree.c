@@ -9,6 +9,7 @@
 
 #include "core/ascii.h"
 #include "core/hash.h"
+#include "mime/compose/calendar.h"
 #include "mime/header.h"
 #include "mime/param.h"
 
@@ -269,7 +270,8 @@ static bool has_stem(enum mq_encoding encoding, struct mq_str content, const cha
 static bool is_stem_used(const struct mq_part_tree *tree)
 {
     bool used = has_stem(tree->text.encoding, tree->text.text, tree->stem) ||
-                has_stem(tree->html.encoding, tree->html.text, tree->stem);
+                has_stem(tree->html.encoding, tree->html.text, tree->stem) ||
+                has_stem(tree->calendar.encoding, tree->calendar.text, tree->stem);
     for (size_t i = 0; !used && i < tree->count; i++) {
         used = has_stem(tree->parts[i].encoding, tree->parts[i].content, tree->stem);
     }
@@ -288,9 +290,14 @@ static void choose_stem(struct mq_part_tree *tree, struct mq_str message_id)
 enum mq_status mq_part_tree_prepare(const struct mq_compose_fields *fields, struct mq_str text,
                                     struct mq_part_tree *tree, struct mq_error *err)
 {
+    const char *type = NULL;
     tree->size = FRAME_SIZE + 64 * fields->part_count;
+    if (fields->calendar.data != NULL) {
+        MQ_TRY(mq_calendar_type(fields->calendar, &type, err));
+    }
     prepare_text(&tree->text, "text/plain", text, &tree->size);
     prepare_text(&tree->html, "text/html", fields->html, &tree->size);
+    prepare_text(&tree->calendar, type, fields->calendar, &tree->size);
     MQ_TRY(prepare_parts(fields, tree, err));
     MQ_TRY(check_inline(tree, err));
     choose_stem(tree, mq_str_of(fields->message_id));
@@ -433,7 +440,8 @@ enum mq_status mq_part_tree_write(const struct mq_part_tree *tree, struct mq_buf
                                   struct mq_error *err)
 {
     bool mixed = tree->count > tree->inline_count;
-    bool alternative = tree->text.text.data != NULL && tree->html.text.data != NULL;
+    bool both = tree->text.text.data != NULL && tree->html.text.data != NULL;
+    bool alternative = both || tree->calendar.text.data != NULL;
     bool related = tree->inline_count > 0;
     if (mixed) {
         open_multipart(tree, out, MIXED);
@@ -442,7 +450,7 @@ enum mq_status mq_part_tree_write(const struct mq_part_tree *tree, struct mq_buf
         open_multipart(tree, out, ALTERNATIVE);
     }
     put_text(out, &tree->text);
-    if (alternative) {
+    if (both) {
         put_delimiter(tree, out, ALTERNATIVE);
     }
     if (related) {
@@ -451,6 +459,10 @@ enum mq_status mq_part_tree_write(const struct mq_part_tree *tree, struct mq_buf
     put_text(out, &tree->html);
     if (related) {
         MQ_TRY(put_parts(tree, out, RELATED, err));
+    }
+    if (tree->calendar.text.data != NULL) { /* the last one, which mail programs prefer */
+        put_delimiter(tree, out, ALTERNATIVE);
+        put_text(out, &tree->calendar);
     }
     if (alternative) {
         close_multipart(tree, out, ALTERNATIVE);

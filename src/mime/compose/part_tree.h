@@ -1,5 +1,5 @@
 /* The body of a message: its texts and parts, in as few multiparts as they need:
- * mixed (alternative (text, related (html, what it shows)), attachments). */
+ * mixed (alternative (text, related (html, what it shows), calendar), attachments). */
 #ifndef MQ_MIME_COMPOSE_PART_TREE_H
 #define MQ_MIME_COMPOSE_PART_TREE_H
 
@@ -17,7 +17,7 @@ struct mq_text_part {
 struct mq_part;
 
 struct mq_part_tree {
-    struct mq_text_part text, html;
+    struct mq_text_part text, html, calendar;
     struct mq_part *parts; /* in the order of the fields */
     size_t count, inline_count;
     /* Whether an inline or attached part is 8bit. The multiparts around it are 8bit then too. */

@@ -182,6 +182,7 @@ static const struct {
     {"subject", mq_php_read_text, TARGET(subject)},
     {"text", mq_php_read_text, TARGET(text)},
     {"html", mq_php_read_text, TARGET(html)},
+    {"calendar", mq_php_read_text, TARGET(calendar)},
     {"headers", read_headers, 0},
     {"attachments", mq_php_read_attachments, 0},
     {"inline", mq_php_read_inline, 0},
