@@ -158,6 +158,15 @@ void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, cons
     mq_delivery_done(delivery);
 }
 
+size_t mq_run_waiting(const struct mq_run *run)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < run->relays->route_count; i++) {
+        sum += run->relays->routes[i]->waiting.count;
+    }
+    return sum;
+}
+
 void mq_deliveries_release_waiting(struct mq_run *run)
 {
     for (size_t i = 0; i < run->relays->route_count; i++) {

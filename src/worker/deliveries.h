@@ -65,7 +65,9 @@ struct mq_delivery *mq_delivery_find(struct mq_run *run, int64_t job_id);
 void mq_delivery_done(struct mq_delivery *delivery);
 /* Moves a delivery to `done`, with this outcome for the whole job. */
 void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, const char *error);
-/* Releases all deliveries in `waiting`. */
+/* How many deliveries wait in all routes. */
+size_t mq_run_waiting(const struct mq_run *run);
+/* Releases them all. */
 void mq_deliveries_release_waiting(struct mq_run *run);
 
 /* Forgets what was done for a delivery that has begun, so that it can begin again. */

@@ -6,8 +6,8 @@
  *
  * - The relay accepts another mail. Then the failed mail was at fault, and its attempt counts. But
  *   if only a mail of a lower priority was accepted, a refusal without a reason does not stand.
- * - MQ_RUN_MANY mails have failed, for recipients in different domains (or one_domain_max() in one:
- *   a domain that fails must not stop the others), and nothing under way is accepted. Because of
+ * - MQ_RUN_MANY mails have failed, for recipients in different domains (or mq_lane_domain_max() in
+ * one: a domain that fails must not stop the others), and nothing under way is accepted. Because of
  *   their priority they may be the first in every run, so a few mails of each lower priority are
  *   tried. If none of these is accepted, the relay is in trouble: all go back, and it is paused.
  * - They hold the last tokens of the hourly limit, which other mail needs to show that the relay
@@ -37,7 +37,6 @@
 #include "worker/run.h"
 #include "worker/signals.h"
 
-#define ONE_DOMAIN_MAX 25
 /* One or two denied mails pause the relay for so long; as all other mail waits then, it is short.
  * One or two deferred mails wait so long themselves, and the relay is not paused. */
 #define FEW_PAUSE_S 300
@@ -265,26 +264,49 @@ bool mq_run_doubts_relays(const struct mq_run *run)
     return any;
 }
 
-/* How many failures in one domain make the relay suspect. The number doubles with each pause: many
- * mails for a domain that fails may come before the others. */
-static int64_t one_domain_max(const struct mq_lane *lane)
+/* The lane that opens first; NULL if one is open. */
+static const struct mq_lane *opens_first(const struct mq_run *run)
 {
-    int64_t n = lane->doubts.pauses;
-    return ONE_DOMAIN_MAX << (n < 1 ? 0 : n > 6 ? 5 : n - 1);
+    const struct mq_lane *first = NULL;
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        const struct mq_lane *lane = run->relays->lanes[i];
+        if (mq_lane_is_open(lane)) {
+            return NULL;
+        }
+        first = first && first->trouble.until_s <= lane->trouble.until_s ? first : lane;
+    }
+    return first;
 }
 
-/* Whether so many mails failed that the relay may be the cause. */
-static bool are_many(const struct mq_lane *lane)
+void mq_lane_close(struct mq_lane *lane, int64_t until_s, const char *reason)
 {
-    const struct mq_doubts *doubts = &lane->doubts;
-    return doubts->mails >= MQ_RUN_MANY &&
-           (doubts->domains ||
-            (lane->trouble.accepted == 0 && doubts->mails >= one_domain_max(lane)));
+    struct mq_run *run = lane->run;
+    struct mq_report *report = run->report;
+    int64_t left_s = until_s - mq_run_now_s(run);
+    lane->trouble.found = true;
+    lane->trouble.until_s = until_s;
+    lane->trouble.closed_ms = mq_run_now_ms(run) + (left_s > 0 ? left_s * 1000 : 0);
+    const struct mq_lane *first = opens_first(run);
+    if (first && !run->stop.begun) {
+        mq_str_printable(report->reason, sizeof(report->reason), 0, mq_str_of(reason));
+        report->resume_s = first->trouble.until_s;
+        mq_run_stop(run, MQ_RUN_RELAY);
+    }
+    if (!run->stop.begun) { /* other lanes go on: nothing more begins here */
+        mq_transport_in_trouble(lane->transport, reason, 0);
+        mq_transport_recall(lane->transport);
+    }
 }
 
-bool mq_lane_is_suspect(const struct mq_lane *lane)
+void mq_lane_reopen(struct mq_lane *lane)
 {
-    return are_many(lane) && !lane->doubts.lower;
+    const struct mq_run *run = lane->run;
+    if (mq_lane_is_open(lane) || run->stop.begun || mq_run_now_ms(run) < lane->trouble.closed_ms) {
+        return;
+    }
+    lane->trouble = (struct mq_trouble){.retry_ms = lane->trouble.retry_ms};
+    lane->doubts = (struct mq_doubts){.pauses = -1};
+    mq_transport_reopen(lane->transport);
 }
 
 /* Pauses the relay for as long as it asks, or retry_period says; 0: mq_queue_pause_relay() knows.
@@ -359,7 +381,7 @@ static void judge(struct mq_lane *lane)
     bool few = doubts->mails + doubts->drew_trouble < MQ_RUN_MANY;
     bool again = !doubts->denied && pauses(lane) > 0 && pauses(lane) % 2 == 0;
     char reason[MQ_ERROR_TEXT_MAX];
-    if (lane->trouble.accepted > 0 && !are_many(lane)) {
+    if (lane->trouble.accepted > 0 && !mq_lane_failed_many(lane)) {
         resolve(lane, MQ_BLAME_MAIL, 0);
         return;
     }
@@ -418,7 +440,7 @@ static void look_lower(struct mq_lane *lane)
 static void weigh(struct mq_lane *lane, bool idle)
 {
     const struct mq_run *run = lane->run;
-    bool many = are_many(lane) || lane->doubts.mails >= one_domain_max(lane);
+    bool many = mq_lane_failed_many(lane) || lane->doubts.mails >= mq_lane_domain_max(lane);
     bool full = lane->doubted.count >= run->slots; /* nothing more can be claimed */
     if (cut_off(run)) {
         resolve(lane, MQ_BLAME_RELAY, BACK_AFTER_S);

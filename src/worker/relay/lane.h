@@ -37,6 +37,12 @@ struct mq_lane {
     struct mq_finding finding;
 };
 
+/* How many failures in one domain make the relay suspect. */
+int64_t mq_lane_domain_max(const struct mq_lane *lane);
+/* Whether so many mails failed that the relay may be the cause. */
+bool mq_lane_failed_many(const struct mq_lane *lane);
+/* Whether, for that reason, none may begin until those under way have ended. */
+bool mq_lane_is_suspect(const struct mq_lane *lane);
 /* How many more deliveries the lane can begin; with `just_in_time`, at once. */
 size_t mq_lane_capacity(const struct mq_lane *lane, bool just_in_time);
 /* Whether the relay is used: it is not paused. */
@@ -44,12 +50,6 @@ static inline bool mq_lane_is_open(const struct mq_lane *lane)
 {
     return !lane->trouble.found;
 }
-/* Closes the lane until then (UTC): mail waits, or goes to other lanes of its route. Ends the run
- * if no lane is open any more; `reason` is then the report's. */
-void mq_lane_close(struct mq_lane *lane, int64_t until_s, const char *reason);
-/* Opens a closed lane again when its time is over, as if it were a new run's. */
-void mq_lane_reopen(struct mq_lane *lane);
-
 /* ---- all lanes of a run ---- */
 
 /* The only lane; NULL if there are several. */

@@ -219,15 +219,6 @@ bool mq_run_can_start(const struct mq_run *run)
     return any;
 }
 
-size_t mq_run_waiting(const struct mq_run *run)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < run->relays->route_count; i++) {
-        sum += run->relays->routes[i]->waiting.count;
-    }
-    return sum;
-}
-
 /* How many jobs to claim for a route besides those that wait. With an hourly limit, as many as its
  * lanes can begin. Otherwise enough that a batch waits, or as many as the lanes take, if that is
  * more; but 0 if no outcome is to be settled, and those that wait are enough for the lanes and are

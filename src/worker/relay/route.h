@@ -36,6 +36,5 @@ int64_t mq_delivery_other_s(const struct mq_delivery *delivery);
 int64_t mq_run_wanted(const struct mq_run *run, bool settles);
 /* Notes a claim, after its jobs have found their routes. */
 void mq_run_looked(struct mq_run *run);
-size_t mq_run_waiting(const struct mq_run *run);
 
 #endif
