@@ -202,6 +202,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/dsn_options.c
     src/send/dsn_text.c
     src/send/factory.c
+    src/send/group.c
     src/send/intent/intent.c
     src/send/intent/read.c
     src/send/maildir.c
@@ -230,6 +231,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/manager.c
     src/worker/memory.c
     src/worker/relay/lane.c
+    src/worker/relay/relays.c
+    src/worker/relay/route.c
     src/worker/report.c
     src/worker/rest.c
     src/worker/signals.c

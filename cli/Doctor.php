@@ -170,14 +170,15 @@ final class Doctor extends Check
         }
         $this->strays($queue);
         $this->parked($queue, $stats);
-        $pause = Status::pause($stats);
-        $this->add(
-            $pause === null,
-            $pause ?? 'the relay is not paused',
-            'Fix what the relay complains about. The next run after the pause tries again. To '
-            . 'try at once:',
-            $this->settings->command('config --unset mailRelayPause')
-        );
+        foreach (Status::pauses($queue) ?: [null] as $pause) {
+            $this->add(
+                $pause === null,
+                $pause ?? 'the relay is not paused',
+                'Fix what the relay complains about. The next run after the pause tries again. To '
+                . 'try at once:',
+                $this->settings->command('config --unset mailRelayPause')
+            );
+        }
         foreach (Status::pipelining($queue) as $text) {
             $this->add(true, $text, '');
         }

@@ -9,6 +9,7 @@ use MailQueue\Cli\Doctor\Dns;
 use MailQueue\Cli\Doctor\Findings;
 use MailQueue\Cli\Doctor\Relay;
 use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Relay\Group;
 use MailQueue\Cli\Relay\Sender;
 use MailQueue\Cli\Relay\Target;
 use MailQueue\Cli\Stop;
@@ -53,12 +54,14 @@ final class Examine extends Command
         }
         if ($this->args->has('dns')) {
             $sender = Sender::address($this->args, $this->settings);
-            $target = Target::of($this->settings->transport());
+            $transport = $this->settings->transport();
+            $targets = array_map(Target::of(...), is_string($transport)
+                ? Group::relays($transport) : [null]);
             (new Dns($findings))->look(
                 substr((string) strrchr($sender, '@'), 1),
                 $this->settings->dkim(),
                 $this->args->text('selector'),
-                $target
+                $targets[0] ?? null
             );
         }
         return $findings->all;

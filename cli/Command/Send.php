@@ -73,16 +73,17 @@ final class Send extends Command
     private static function verdict(Trial $trial, string $outcome): string
     {
         $reply = $trial->reason();
+        $relay = rtrim("The relay $trial->relay");
         return match ($outcome) {
-            'sent' => "The relay took the mail: $reply. If it does not arrive, look into the spam "
+            'sent' => "$relay took the mail: $reply. If it does not arrive, look into the spam "
                 . 'folder and into the log of the relay.',
-            'relay' => "The relay cannot be used: $reply. mailqueue doctor --relay names "
+            'relay' => "$relay cannot be used: $reply. mailqueue doctor --relay names "
                 . 'the cure.',
-            'refused', 'parked' => "The relay refused the mail: $reply. The worker would not try "
+            'refused', 'parked' => "$relay refused the mail: $reply. The worker would not try "
                 . 'again.',
-            'try_later' => "The relay did not take the mail now: $reply. The worker would try "
+            'try_later' => "$relay did not take the mail now: $reply. The worker would try "
                 . 'again.',
-            'uncertain' => "Nobody knows whether the relay took the mail: $reply.",
+            'uncertain' => "Nobody knows whether " . lcfirst($relay) . " took the mail: $reply.",
             default => "The mail was not sent ($outcome): $reply.",
         };
     }

@@ -30,7 +30,7 @@ final class Status extends Command
             $off = $stats->enabled ? null
                 : $moved ?? 'Sending is switched off (mailQueueEnabled = 0).';
             $strays = Strays::text($queue);
-            $texts = [$off, self::pause($stats), self::testMode($queue, $stats),
+            $texts = [$off, ...self::pauses($queue), self::testMode($queue, $stats),
                 ...self::pipelining($queue), $strays === null ? null
                     : "$strays " . $this->settings->command('doctor') . ' says what helps.'];
             foreach (array_filter($texts) as $text) {
@@ -40,13 +40,21 @@ final class Status extends Command
         });
     }
 
-    /** Says which relay is paused; null: none. */
-    public static function pause(Stats $stats): ?string
+    /** @return list<string> a text for each relay that is paused, the last one to be used first */
+    public static function pauses(MailQueue $queue): array
     {
-        return $stats->pausedUntil === null ? null
-            : 'The relay ' . Terminal::safe($stats->pausedRelay ?? '(unnamed)')
-            . ' is paused until ' . Terminal::time($stats->pausedUntil) . ': '
-            . Terminal::safe($stats->pauseReason);
+        $texts = $ends = [];
+        $kept = json_decode((string) $queue->config('mailRelayPause'), true);
+        foreach (is_array($kept) ? $kept : [] as $relay => $pause) {
+            if (is_string($pause) && preg_match('/\A(\d{1,11}) \d+ (.*)\z/s', $pause, $match)
+                && (int) $match[1] > time()) {
+                $ends[] = (int) $match[1];
+                $texts[] = 'The relay ' . Terminal::safe((string) $relay) . ' is paused until '
+                    . Terminal::time((int) $match[1]) . ': ' . Terminal::safe($match[2]);
+            }
+        }
+        array_multisort($ends, SORT_DESC, $texts);
+        return $texts;
     }
 
     /**

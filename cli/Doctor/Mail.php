@@ -8,6 +8,7 @@ use MailQueue;
 use MailQueue\Cli\Failure;
 use MailQueue\Cli\FileAccess;
 use MailQueue\Cli\Named;
+use MailQueue\Cli\Relay\Group;
 use MailQueue\Cli\Sendmail\Aliases;
 use MailQueue\Cli\Settings;
 use MailQueue\Cli\Stop;
@@ -46,10 +47,10 @@ final class Mail extends Check
         $this->add($why === null, $why ?? "mail goes to $shown", $isLease
             ? 'mailqueue work refuses this: raise the lease with DISPATCH_LEASE or --lease.'
             : 'Write it as smtp://user:password@host:587, smtps://…, sendmail://default, '
-            . 'file:///directory or null://null, with : / @ ? # in user and password '
-            . 'percent-encoded (%3A %2F %40 %3F %23).');
+            . 'file:///directory or null://null, or several as failover(smtp://a smtp://b), with '
+            . ': / @ ? # in user and password percent-encoded (%3A %2F %40 %3F %23).');
         if ($why === null && str_contains((string) $shown, ':***@')) {
-            $this->secrecy((string) $transport);
+            array_map($this->secrecy(...), Group::relays((string) $transport));
         }
     }
 

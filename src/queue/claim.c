@@ -142,6 +142,8 @@ static enum mq_status write_many(struct taking *t, struct mq_error *err)
 static enum mq_status take(struct taking *t, struct mq_job *job, struct mq_error *err)
 {
     struct mq_tx *tx = t->tx;
+    const struct mq_claim_request *request = t->request;
+    const char *relay = request->relay_count == 1 ? request->relays[0].name : NULL;
     MQ_TRY(mq_job_set_targets(job, &tx->settings, t->allowance, err));
     if (t->claim->limited) {
         job->paid = job->recipients.count ? (int)job->targets.count : 1;
@@ -153,7 +155,7 @@ static enum mq_status take(struct taking *t, struct mq_job *job, struct mq_error
     MQ_TRY(write_claim(t, job, err));
     struct mq_event event = {.type = MQ_EVENT_CLAIMED,
                              .recipients = (int)job->targets.count,
-                             .relay = (char *)t->request->relay,
+                             .relay = (char *)relay, /* copied */
                              .ms = -1};
     mq_tx_event(tx, job, &event);
     struct mq_job *taken = mq_job_list_add(&t->taken);
@@ -300,25 +302,39 @@ static enum mq_status take_all(struct taking *t, struct mq_error *err)
     return plan_again(t, err);
 }
 
-/* Whether claims are switched off or the relay is paused; then the claim's end is set. */
+/* Looks up which relays are paused. *until_s: when the first of them can be used again; 0: one can.
+ */
+static enum mq_status look_up_pauses(struct mq_tx *tx, const struct mq_claim_request *request,
+                                     int64_t *until_s, struct mq_error *err)
+{
+    *until_s = 0;
+    for (size_t i = 0; i < request->relay_count; i++) {
+        struct mq_relay_state *relay = &request->relays[i];
+        struct mq_pause pause;
+        bool found = false;
+        MQ_TRY(mq_pause_find(tx->settings.pauses, relay->name, &pause, &found, err));
+        relay->until_s = found && pause.until_s > tx->now_s ? pause.until_s : 0;
+        memcpy(relay->reason, pause.reason, sizeof(relay->reason));
+        if (i == 0 || relay->until_s < *until_s) {
+            *until_s = relay->until_s;
+        }
+    }
+    return MQ_OK;
+}
+
+/* Whether claims are switched off or all relays are paused; then the claim's end is set. */
 static enum mq_status closed(struct mq_tx *tx, const struct mq_claim_request *request,
                              struct mq_claim *claim, bool *is, struct mq_error *err)
 {
-    struct mq_pause pause;
-    bool found = false;
     *is = !tx->settings.enabled;
     if (*is) {
         claim->end = MQ_CLAIM_DISABLED;
         return MQ_OK;
     }
-    if (request->relay) {
-        MQ_TRY(mq_pause_find(tx->settings.pauses, request->relay, &pause, &found, err));
-    }
-    if (found && pause.until_s > tx->now_s) {
-        *is = true;
+    MQ_TRY(look_up_pauses(tx, request, &claim->resume_s, err));
+    *is = claim->resume_s > 0;
+    if (*is) {
         claim->end = MQ_CLAIM_PAUSED;
-        claim->resume_s = pause.until_s;
-        memcpy(claim->reason, pause.reason, sizeof(claim->reason));
     }
     return MQ_OK;
 }

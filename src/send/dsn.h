@@ -47,14 +47,15 @@ struct mq_dsn {
                                      file:// and null://, which have neither */
     int64_t idle_ms;              /* QUIT after this long idle: 10,000 */
     int64_t mails_per_connection; /* QUIT after this many mails: 100 */
+    int64_t connections;          /* the most sessions or programs at once; 0: as the worker says */
 };
 
 /* MQ_CONFIG with field "transport" on unknown schemes or options, options that do not apply to the
  * scheme, bad percent-encoding, control characters, ports out of range. The text never repeats the
  * password. Options: tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining,
  * connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout
- * (seconds, decimals allowed), max_mails; for sendmail:// command and final_timeout; for file://
- * none. */
+ * (seconds, decimals allowed), max_mails, connections; for sendmail:// command, final_timeout and
+ * connections; for file:// none. */
 enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err);
 void mq_dsn_clear(struct mq_dsn *dsn);
 /* Without secrets, malloc'ed: "smtp://user:***@host", "sendmail://default?command=/bin/x%20***". */

@@ -8,13 +8,14 @@
 
 #include "send/dsn_text.h"
 
-#define SECOND_MAX 86400
-#define MAILS_MAX  1000000
+#define SECOND_MAX   86400
+#define MAILS_MAX    1000000
+#define SESSIONS_MAX 1000
 
 /* Which schemes an option is for. */
 enum { FOR_SMTP = 1, FOR_SENDMAIL = 2, FOR_FILE = 4 };
 
-enum type { TEXT, WORD, BOOL, SECONDS, COUNT, COMMAND };
+enum type { TEXT, WORD, BOOL, SECONDS, COUNT, SESSIONS, COMMAND };
 
 struct option {
     const char *name;
@@ -81,6 +82,8 @@ static const struct option options[] = {
     {"max_mails", FOR_SMTP, COUNT, MEMBER(mails_per_connection),
      "must be a number from 1 to 1000000", NULL, NULL},
     {"command", FOR_SENDMAIL, COMMAND, MEMBER(command), NULL, NULL, NULL},
+    {"connections", FOR_SMTP | FOR_SENDMAIL, SESSIONS, MEMBER(connections),
+     "must be a number from 1 to 1000", NULL, NULL},
 };
 
 #define OPTION_COUNT (sizeof options / sizeof *options)
@@ -121,7 +124,9 @@ static bool set_value(struct mq_dsn *dsn, const struct option *option, char **va
         *(int64_t *)member = milliseconds(mq_str_of(*value));
         return *(int64_t *)member > 0;
     case COUNT:
-        *(int64_t *)member = mq_dsn_count(mq_str_of(*value), MAILS_MAX);
+    case SESSIONS:
+        *(int64_t *)member =
+            mq_dsn_count(mq_str_of(*value), option->type == COUNT ? MAILS_MAX : SESSIONS_MAX);
         return *(int64_t *)member > 0;
     default:
         *(char **)member = *value; /* the member was NULL: an option can be given once */

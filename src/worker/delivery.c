@@ -318,14 +318,7 @@ static void fill_transfer(struct mq_delivery *delivery)
     transfer->ms = -1;
 }
 
-bool mq_run_can_start(const struct mq_run *run)
-{
-    return run->waiting.count > 0 && !run->stop.begun && !run->no_slot &&
-           !mq_run_database_fails(run) && !mq_lane_is_suspect(run->lanes[0]) &&
-           mq_run_fits_next(run) && mq_run_capacity(run, run->claim.limited) > 0;
-}
-
-bool mq_delivery_start(struct mq_delivery *delivery)
+bool mq_delivery_start(struct mq_delivery *delivery, struct mq_lane *lane)
 {
     struct mq_run *run = delivery->run;
     struct mq_job *job = &delivery->job;
@@ -339,13 +332,15 @@ bool mq_delivery_start(struct mq_delivery *delivery)
         run->no_slot = true;
         return false;
     }
+    delivery->lane = lane;
     delivery->transfer.phase = composing ? "compose" : "check";
     if ((composing && !compose(delivery)) || !prepare(delivery)) {
         return false;
     }
     fill_transfer(delivery);
     mq_delivery_move(delivery, &run->under_way);
-    delivery->lane->under_way++;
-    mq_transport_submit(delivery->lane->transport, &delivery->transfer);
+    lane->under_way++;
+    lane->moved_ms = mq_run_now_ms(run);
+    mq_transport_submit(lane->transport, &delivery->transfer);
     return !composing && !signs(run) && !run->worker->hooks->seal;
 }

@@ -1,7 +1,7 @@
 /* A worker run from the inside. Nothing outside src/worker/ includes this.
  *
  * A claimed job is a delivery. It is in one of four lists:
- *   waiting    claimed, not begun
+ *   waiting    its route's: claimed, not begun
  *   under_way  the transport has it
  *   done       its outcome is known and not committed yet
  *   doubted    its lane's: it failed, and it is not known yet if that is its own fault or the
@@ -21,6 +21,7 @@
 #include "worker/lock.h"
 #include "worker/memory.h"
 #include "worker/relay/lane.h"
+#include "worker/relay/relays.h"
 #include "worker/worker.h"
 
 #define MQ_RUN_SETTLE_JOBS 100 /* a commit is due with this many outcomes … */
@@ -55,8 +56,7 @@ struct mq_run {
     const struct mq_worker_options *options;
     struct mq_queue *queue;
     struct mq_clock clock; /* mq_queue_clock(): dates are the queue's, not this machine's */
-    struct mq_lane **lanes;
-    size_t lane_count;
+    struct mq_relays *relays;
     char token[MQ_TOKEN_HEX + 1];
     struct mq_report *report;
 
@@ -69,7 +69,7 @@ struct mq_run {
     size_t slots; /* of the intent file */
     bool no_slot; /* the intent file is full until something is settled */
 
-    struct mq_deliveries waiting, under_way, done;
+    struct mq_deliveries under_way, done;
     struct mq_delivery *buckets[MQ_RUN_BUCKETS]; /* deliveries of all four lists, by job id */
     size_t held;                                 /* how many are in the four lists */
     int64_t first_done_ms;                       /* when `done` stopped being empty */
@@ -113,8 +113,8 @@ static inline int64_t mq_least(int64_t a, int64_t b)
 static inline size_t mq_run_doubted(const struct mq_run *run)
 {
     size_t sum = 0;
-    for (size_t i = 0; i < run->lane_count; i++) {
-        sum += run->lanes[i]->doubted.count;
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        sum += run->relays->lanes[i]->doubted.count;
     }
     return sum;
 }

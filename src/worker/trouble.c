@@ -6,8 +6,8 @@
  *
  * - The relay accepts another mail. Then the failed mail was at fault, and its attempt counts. But
  *   if only a mail of a lower priority was accepted, a refusal without a reason does not stand.
- * - MQ_RUN_MANY mails have failed, for recipients in different domains (or one_domain_max() in one:
- *   a domain that fails must not stop the others), and nothing under way is accepted. Because of
+ * - MQ_RUN_MANY mails have failed, for recipients in different domains (or mq_lane_domain_max() in
+ * one: a domain that fails must not stop the others), and nothing under way is accepted. Because of
  *   their priority they may be the first in every run, so a few mails of each lower priority are
  *   tried. If none of these is accepted, the relay is in trouble: all go back, and it is paused.
  * - They hold the last tokens of the hourly limit, which other mail needs to show that the relay
@@ -33,10 +33,10 @@
 #include "queue/config/relays.h"
 #include "send/transport.h"
 #include "worker/deliveries.h"
+#include "worker/relay/route.h"
 #include "worker/run.h"
 #include "worker/signals.h"
 
-#define ONE_DOMAIN_MAX 25
 /* One or two denied mails pause the relay for so long; as all other mail waits then, it is short.
  * One or two deferred mails wait so long themselves, and the relay is not paused. */
 #define FEW_PAUSE_S 300
@@ -49,6 +49,8 @@
 /* Sessions that end before a mail is through cost no attempt. After this many untouched mails in a
  * row, and three more for each connection, the relay is paused. */
 #define UNTOUCHED_BASE 10
+/* A lane without mail for so long has nothing else to do, though other lanes may. */
+#define IDLE_MS 5000
 
 /* ---- what became of the mails ---- */
 
@@ -58,6 +60,9 @@ static void resolve_first(struct mq_lane *lane, enum mq_blame blame, int64_t bac
     struct mq_delivery *delivery = lane->doubted.head;
     mq_delivery_map(delivery, blame);
     if (blame == MQ_BLAME_RELAY) {
+        if (mq_delivery_goes_back(delivery) && mq_delivery_moves(delivery)) {
+            return;
+        }
         delivery->back_after_s = back_after_s;
     }
     mq_delivery_done(delivery);
@@ -158,6 +163,30 @@ static bool is_doubtful(struct mq_lane *lane, const struct mq_job *job, enum mq_
            result == MQ_OUTCOME_UNEXPLAINED;
 }
 
+/* Whether the relay lacks an extension or the room for this mail (send/smtp/check.c). */
+static bool cannot_take(const struct mq_delivery *delivery)
+{
+    bool none = true;
+    for (size_t i = 0; i < delivery->transfer.target_count && none; i++) {
+        const struct mq_target *target = &delivery->targets[i];
+        none = target->result == MQ_OUTCOME_REFUSED && target->phase &&
+               strcmp(target->phase, "check") == 0;
+    }
+    return none;
+}
+
+/* Lets another relay of the route have the mail: now, or when it is used again. */
+static bool goes_elsewhere(struct mq_delivery *delivery)
+{
+    int64_t other_s = mq_delivery_other_s(delivery);
+    if (other_s == 0 || mq_delivery_moves(delivery)) {
+        return other_s > 0;
+    }
+    delivery->back_after_s = other_s;
+    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, delivery->targets[0].reply);
+    return true;
+}
+
 static void finished(struct mq_lane *lane, struct mq_delivery *delivery)
 {
     bool taken = false, doubtful = false, uncertain = false;
@@ -170,6 +199,9 @@ static void finished(struct mq_lane *lane, struct mq_delivery *delivery)
     }
     lane->run->report->cut += uncertain && lane->run->stop.aborted;
     note_time(lane, &delivery->transfer);
+    if (cannot_take(delivery) && goes_elsewhere(delivery)) {
+        return;
+    }
     if (doubtful && !taken && !uncertain) {
         doubted(lane, delivery);
         return;
@@ -185,6 +217,7 @@ static void collect(struct mq_lane *lane, struct mq_transfer *transfer)
 {
     struct mq_delivery *delivery = transfer->context;
     lane->under_way--;
+    lane->moved_ms = mq_run_now_ms(lane->run);
     mq_delivery_drop_message(delivery);
     if (transfer->end == MQ_TRANSFER_DONE) {
         finished(lane, delivery);
@@ -195,6 +228,9 @@ static void collect(struct mq_lane *lane, struct mq_transfer *transfer)
         if (transfer->drew_trouble) {
             drew_trouble(lane, delivery);
         }
+        if (mq_delivery_moves(delivery)) {
+            return;
+        }
     }
     mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, transfer->error);
 }
@@ -202,9 +238,10 @@ static void collect(struct mq_lane *lane, struct mq_transfer *transfer)
 void mq_run_collect(struct mq_run *run)
 {
     struct mq_transfer *transfer;
-    for (size_t i = 0; i < run->lane_count; i++) {
-        while ((transfer = mq_transport_take_done(run->lanes[i]->transport))) {
-            collect(run->lanes[i], transfer);
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        struct mq_lane *lane = run->relays->lanes[i];
+        while ((transfer = mq_transport_take_done(lane->transport))) {
+            collect(lane, transfer);
         }
     }
 }
@@ -221,49 +258,67 @@ static bool doubts_relay(const struct mq_lane *lane)
 bool mq_run_doubts_relays(const struct mq_run *run)
 {
     bool any = false;
-    for (size_t i = 0; i < run->lane_count; i++) {
-        any = any || doubts_relay(run->lanes[i]);
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        any = any || doubts_relay(run->relays->lanes[i]);
     }
     return any;
 }
 
-/* How many failures in one domain make the relay suspect. The number doubles with each pause: many
- * mails for a domain that fails may come before the others. */
-static int64_t one_domain_max(const struct mq_lane *lane)
+/* The lane that opens first; NULL if one is open. */
+static const struct mq_lane *opens_first(const struct mq_run *run)
 {
-    int64_t n = lane->doubts.pauses;
-    return ONE_DOMAIN_MAX << (n < 1 ? 0 : n > 6 ? 5 : n - 1);
+    const struct mq_lane *first = NULL;
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        const struct mq_lane *lane = run->relays->lanes[i];
+        if (mq_lane_is_open(lane)) {
+            return NULL;
+        }
+        first = first && first->trouble.until_s <= lane->trouble.until_s ? first : lane;
+    }
+    return first;
 }
 
-/* Whether so many mails failed that the relay may be the cause. */
-static bool are_many(const struct mq_lane *lane)
+void mq_lane_close(struct mq_lane *lane, int64_t until_s, const char *reason)
 {
-    const struct mq_doubts *doubts = &lane->doubts;
-    return doubts->mails >= MQ_RUN_MANY &&
-           (doubts->domains ||
-            (lane->trouble.accepted == 0 && doubts->mails >= one_domain_max(lane)));
-}
-
-bool mq_lane_is_suspect(const struct mq_lane *lane)
-{
-    return are_many(lane) && !lane->doubts.lower;
-}
-
-static void pause_relay(struct mq_lane *lane, const char *reason, int64_t retry_after_s)
-{
-    struct mq_relay_pause pause = {
-        .relay = lane->name, .reason = reason, .retry_after_s = retry_after_s};
-
     struct mq_run *run = lane->run;
     struct mq_report *report = run->report;
+    int64_t left_s = until_s - mq_run_now_s(run);
     lane->trouble.found = true;
+    lane->trouble.until_s = until_s;
+    lane->trouble.closed_ms = mq_run_now_ms(run) + (left_s > 0 ? left_s * 1000 : 0);
+    const struct mq_lane *first = opens_first(run);
+    if (first && !run->stop.begun) {
+        mq_str_printable(report->reason, sizeof(report->reason), 0, mq_str_of(reason));
+        report->resume_s = first->trouble.until_s;
+        mq_run_stop(run, MQ_RUN_RELAY);
+    }
+    if (!run->stop.begun) { /* other lanes go on: nothing more begins here */
+        mq_transport_in_trouble(lane->transport, reason, 0);
+        mq_transport_recall(lane->transport);
+    }
+}
+
+void mq_lane_reopen(struct mq_lane *lane)
+{
+    const struct mq_run *run = lane->run;
+    if (mq_lane_is_open(lane) || run->stop.begun || mq_run_now_ms(run) < lane->trouble.closed_ms) {
+        return;
+    }
+    lane->trouble = (struct mq_trouble){.retry_ms = lane->trouble.retry_ms};
+    lane->doubts = (struct mq_doubts){.pauses = -1};
+    mq_transport_reopen(lane->transport);
+}
+
+/* Pauses the relay for as long as it asks, or retry_period says; 0: mq_queue_pause_relay() knows.
+ */
+static void pause_relay(struct mq_lane *lane, const char *reason, int64_t retry_after_s)
+{
+    struct mq_run *run = lane->run;
+    struct mq_relay_pause pause = {.relay = lane->name, .reason = reason};
+    pause.retry_after_s = retry_after_s > 0 ? retry_after_s : lane->retry_s;
     /* A failure is ignored: without the pause, the next run tries at once. */
     if (mq_queue_pause_relay(run->queue, &pause, NULL) != MQ_OK) {
         pause.until_s = 0;
-    }
-    if (!run->stop.begun) {
-        mq_str_printable(report->reason, sizeof(report->reason), 0, mq_str_of(reason));
-        report->resume_s = pause.until_s;
     }
     struct mq_event event = {
         .type = MQ_EVENT_RELAY_TROUBLE,
@@ -274,7 +329,7 @@ static void pause_relay(struct mq_lane *lane, const char *reason, int64_t retry_
         .next_attempt_at = pause.until_s,
     };
     mq_events_add(&run->events, &event);
-    mq_run_stop(run, MQ_RUN_RELAY);
+    mq_lane_close(lane, pause.until_s, reason);
 }
 
 /* Whether we have cut mails off: after a second signal, without a grace period, or after a failure
@@ -326,7 +381,7 @@ static void judge(struct mq_lane *lane)
     bool few = doubts->mails + doubts->drew_trouble < MQ_RUN_MANY;
     bool again = !doubts->denied && pauses(lane) > 0 && pauses(lane) % 2 == 0;
     char reason[MQ_ERROR_TEXT_MAX];
-    if (lane->trouble.accepted > 0 && !are_many(lane)) {
+    if (lane->trouble.accepted > 0 && !mq_lane_failed_many(lane)) {
         resolve(lane, MQ_BLAME_MAIL, 0);
         return;
     }
@@ -339,7 +394,7 @@ static void judge(struct mq_lane *lane)
     }
     bool counts = lane->trouble.accepted > 0 || (few && pauses(lane) == 0);
     resolve(lane, counts ? MQ_BLAME_NOBODY : MQ_BLAME_RELAY, again ? -1 : BACK_AFTER_S);
-    pause_relay(lane, reason, named_s > 0 ? named_s : few ? FEW_PAUSE_S : 0);
+    pause_relay(lane, reason, named_s > 0 ? named_s : few && !lane->retry_s ? FEW_PAUSE_S : 0);
 }
 
 /* Whether nothing is claimed only because the doubted jobs hold all tokens that there are. */
@@ -373,7 +428,10 @@ static void look_lower(struct mq_lane *lane)
 {
     struct mq_run *run = lane->run;
     lane->doubts.lower = true;
-    run->claim.total -= (int64_t)(run->waiting.count + lane->doubted.count);
+    if (run->relays->lane_count > 1) {
+        return; /* mq_run_put_back() leaves the mail of other lanes where it is */
+    }
+    run->claim.total -= (int64_t)(mq_run_waiting(run) + lane->doubted.count);
     mq_deliveries_release_waiting(run);
     run->claim.next_ms = mq_run_now_ms(run);
 }
@@ -382,7 +440,7 @@ static void look_lower(struct mq_lane *lane)
 static void weigh(struct mq_lane *lane, bool idle)
 {
     const struct mq_run *run = lane->run;
-    bool many = are_many(lane) || lane->doubts.mails >= one_domain_max(lane);
+    bool many = mq_lane_failed_many(lane) || lane->doubts.mails >= mq_lane_domain_max(lane);
     bool full = lane->doubted.count >= run->slots; /* nothing more can be claimed */
     if (cut_off(run)) {
         resolve(lane, MQ_BLAME_RELAY, BACK_AFTER_S);
@@ -390,9 +448,9 @@ static void weigh(struct mq_lane *lane, bool idle)
         free_tokens(lane);
     } else if (run->stop.begun || run->stop.aborted || (many && lane->trouble.accepted > 0)) {
         judge(lane);
-    } else if (many && !lane->doubts.lower) {
+    } else if (many && !lane->doubts.lower && !lane->retry_s) {
         look_lower(lane);
-    } else if (idle || full) {
+    } else if (idle || full || (many && lane->retry_s)) {
         judge(lane);
     }
 }
@@ -415,17 +473,20 @@ static void watch(struct mq_lane *lane, bool idle)
 {
     struct mq_transport *transport = lane->transport;
     const struct mq_run *run = lane->run;
-    int64_t untouched_max = UNTOUCHED_BASE + 3 * (int64_t)run->options->connections;
+    int64_t untouched_max = UNTOUCHED_BASE + 3 * (int64_t)lane->connections;
+    mq_lane_reopen(lane);
     if (lane->trouble.found) {
         resolve(lane, MQ_BLAME_RELAY, BACK_AFTER_S);
         return;
     }
     settle_pause(lane);
+    idle = idle || (run->relays->lane_count > 1 && mq_run_now_ms(run) - lane->moved_ms >= IDLE_MS);
     if (run->stop.aborted) {
         idle = true; /* nothing more will come from the relay */
     } else if (transport->troubled) {
+        struct mq_relay_trouble trouble = transport->trouble;
         resolve(lane, MQ_BLAME_RELAY, BACK_AFTER_S);
-        pause_relay(lane, transport->trouble.reason, transport->trouble.retry_after_s);
+        pause_relay(lane, trouble.reason, trouble.retry_after_s);
         mq_transport_recall(transport);
         return;
     } else if (lane->trouble.untouched >= untouched_max) {
@@ -439,7 +500,7 @@ static void watch(struct mq_lane *lane, bool idle)
 
 void mq_run_watch_relays(struct mq_run *run, bool idle)
 {
-    for (size_t i = 0; i < run->lane_count; i++) {
-        watch(run->lanes[i], idle);
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        watch(run->relays->lanes[i], idle);
     }
 }

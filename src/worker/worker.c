@@ -8,6 +8,7 @@
 #include "worker/deliveries.h"
 #include "worker/files.h"
 #include "worker/manager.h"
+#include "worker/relay/route.h"
 #include "worker/rest.h"
 #include "worker/run.h"
 #include "worker/signals.h"
@@ -99,12 +100,28 @@ static void follow_hangups(struct mq_run *run)
     run->hangups = hangups;
 }
 
+/* Begins the mail of a route; false: other routes must wait. */
+static bool begin_route(struct mq_run *run, struct mq_route *route)
+{
+    while (mq_route_can_start(route) && mq_run_load_next(run, &route->waiting)) {
+        struct mq_delivery *delivery = route->waiting.head;
+        struct mq_lane *lane = mq_route_lane(route, delivery, true);
+        if (!lane) {
+            break;
+        }
+        if (!mq_delivery_start(delivery, lane)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void begin_waiting(struct mq_run *run)
 {
-    while (mq_run_can_start(run) && mq_run_load_next(run)) {
-        if (!mq_delivery_start(run->waiting.head)) {
-            return;
-        }
+    struct mq_relays *relays = run->relays;
+    bool goes_on = true;
+    for (size_t i = 0; i < relays->route_count && goes_on; i++) {
+        goes_on = begin_route(run, relays->routes[relays->turn++ % relays->route_count]);
     }
 }
 
@@ -113,7 +130,7 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
 {
     const struct mq_database *database = &run->database;
     int64_t until = mq_least(now_ms + WAIT_MAX_MS, run->manager->next_ms);
-    bool releases = run->stop.begun && run->waiting.count > 0;
+    bool releases = run->stop.begun && mq_run_waiting(run) > 0;
     if (releases || mq_run_cycle_due(run, now_ms) || mq_run_can_start(run)) {
         return 0;
     }
@@ -223,8 +240,9 @@ static void watch(struct mq_run *run)
 {
     mq_run_watch_relays(run, false);
     mq_run_collect(run); /* takes what was recalled or had not begun */
-    for (size_t i = 0; i < run->lane_count; i++) {
-        mq_lane_keep_finding(run->lanes[i]);
+    mq_run_put_back(run);
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        mq_lane_keep_finding(run->relays->lanes[i]);
     }
 }
 
@@ -279,7 +297,9 @@ static enum mq_status prepare(struct mq_run *run, struct mq_error *err)
     mq_random_hex(run->token, MQ_TOKEN_HEX / 2);
     _Static_assert(MQ_CLAIM_MAX + 2 * (MQ_CONNECTIONS_MAX + MQ_CLAIM_MAX) <= MQ_INTENT_SLOTS_MAX,
                    "a run has more deliveries than slots");
-    run->slots = MQ_CLAIM_MAX + 2 * ((size_t)options->connections + (size_t)options->batch);
+    run->slots = MQ_CLAIM_MAX + 2 * (size_t)mq_relays_connections(run->relays) +
+                 (1 + run->relays->route_count) * (size_t)options->batch;
+    run->slots = run->slots < MQ_INTENT_SLOTS_MAX ? run->slots : MQ_INTENT_SLOTS_MAX;
     return mq_intent_create(options->run_dir, run->token, run->slots, &run->intent, err);
 }
 
@@ -291,6 +311,7 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
         .worker = worker,
         .options = options,
         .queue = worker->queue,
+        .relays = worker->relays,
         .clock = *mq_queue_clock(worker->queue),
         .report = report,
         .slot = {worker->queue, options->run_dir, options->max_workers, -1, -1, mq_process_id()},
@@ -360,20 +381,21 @@ static void clear(struct mq_run *run)
     }
 }
 
+static void remember(struct mq_run *run)
+{
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        mq_lane_remember(run->relays->lanes[i]);
+    }
+}
+
 enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *report,
                              struct mq_error *err)
 {
     struct mq_run run;
-    struct mq_lane lane = {.run = &run,
-                           .transport = worker->transport,
-                           .name = worker->transport->name,
-                           .doubts = {.pauses = -1}},
-                   *lanes[] = {&lane};
     struct mq_recovery recovery;
     struct mq_manager manager;
     init(&run, worker, report);
-    run.lanes = lanes;
-    run.lane_count = 1;
+    mq_relays_begin(&run);
     mq_recovery_init(&recovery, worker->options->run_dir);
     run.recovery = &recovery;
     run.manager = &manager;
@@ -386,7 +408,7 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     enum mq_status status = prepare(&run, err);
     if (status == MQ_OK) {
         if (mq_slot_is_held(&run.slot)) {
-            mq_lane_remember(&lane);
+            remember(&run);
             loop(&run);
             finish(&run);
         } else {
@@ -399,5 +421,6 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
         *err = run.stop.error;
     }
     clear(&run);
+    run.relays->run = NULL;
     return status;
 }

@@ -16,12 +16,12 @@ struct mq_event;
 struct mq_events;
 struct mq_job;
 struct mq_queue;
-struct mq_transport;
+struct mq_relays;
 
 #define MQ_CONNECTIONS_MAX 1000
 
 struct mq_worker_options {
-    int connections; /* 1 … MQ_CONNECTIONS_MAX */
+    int connections; /* sessions of a relay that says nothing else, 1 … MQ_CONNECTIONS_MAX */
     int batch;       /* jobs per claim, 1 … MQ_CLAIM_MAX */
     int64_t lease_s;
     int64_t time_limit_s;  /* no new claims after this long; -1: none */
@@ -105,7 +105,7 @@ struct mq_report {
 
 struct mq_worker {
     struct mq_queue *queue;
-    struct mq_transport *transport;
+    struct mq_relays *relays;
     const struct mq_worker_options *options;
     const struct mq_worker_hooks *hooks;
 };

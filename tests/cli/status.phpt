@@ -81,6 +81,7 @@ Sending is switched off (mailQueueEnabled = 0).
 -- paused
 limit     1 recipients an hour (average), 1.0 of 1 tokens left
 The relay smtp://user:***@b.example.org:587 is paused until TIME: 451 4.3.0 b
+The relay smtp://a.example.org:25 is paused until TIME: 421 a
 smtp://user:***@b.example.org:587 451 4.3.0 b
 -- over
 limit     1 recipients an hour (average), 1.0 of 1 tokens left

@@ -30,8 +30,10 @@
 #include "queue/body.h"
 #include "queue/claim.h"
 #include "send/factory.h"
+#include "send/group.h"
 #include "worker/lock.h"
 #include "worker/log.h"
+#include "worker/relay/relays.h"
 #include "worker/worker.h"
 
 enum argument {
@@ -87,10 +89,11 @@ struct run {
     struct mq_php_hooks hooks;
     struct mq_php_callable closure;
     struct mq_queue *queue; /* the run's own, whose connection does the checkpoints */
-    struct mq_transport *transport;
+    struct mq_relays relays;
+    struct mq_transport *closure_transport; /* NULL: the transport is a DSN */
     char *log_path;
     char *run_dir;
-    int64_t final_timeout_ms; /* 0: the transport waits for nothing after the message */
+    int64_t final_timeout_ms; /* the longest; 0: no transport waits for something after a message */
 };
 
 static bool check_number(uint32_t arg, zend_long value)
@@ -176,20 +179,30 @@ static enum mq_status open_closure(struct run *run, struct mq_error *err)
     zval closure;
     ZVAL_OBJ(&closure, run->transport_closure);
     zend_fcall_info_init(&closure, 0, &run->closure.info, &run->closure.cache, NULL, NULL);
-    return mq_closure_transport_new(&run->php, &run->closure, mq_queue_clock(run->queue),
-                                    &run->transport, err);
+    MQ_TRY(mq_closure_transport_new(&run->php, &run->closure, mq_queue_clock(run->queue),
+                                    &run->closure_transport, err));
+    const char *name = run->closure_transport->name;
+    MQ_TRY(mq_relays_add_transport(&run->relays, name, run->closure_transport, 0, err));
+    struct mq_route *route;
+    return mq_relays_add(&run->relays, mq_str_of(name), &route, err);
 }
 
-static enum mq_status open_dsn(struct run *run, struct mq_str text, struct mq_error *err)
+/* For struct mq_relays. */
+static enum mq_status open_relay(void *context, struct mq_str text, struct mq_transport **out,
+                                 int *connections, struct mq_error *err)
 {
-    const struct mq_transport_options options =
+    struct run *run = context;
+    struct mq_transport_options options =
         transport_options(run->number[ARG_CONNECTIONS], *mq_queue_clock(run->queue));
     struct mq_dsn dsn = {0};
     MQ_TRY(mq_dsn_parse(text, &dsn, err));
     enum mq_status status = check_path_of(&dsn, err);
     if (status == MQ_OK) {
-        run->final_timeout_ms = dsn.final_timeout_ms;
-        status = mq_transport_open(&dsn, &options, &run->transport, err);
+        int64_t final_ms = dsn.final_timeout_ms;
+        run->final_timeout_ms = final_ms > run->final_timeout_ms ? final_ms : run->final_timeout_ms;
+        *connections = (int)dsn.connections;
+        options.connections = *connections > 0 ? *connections : options.connections;
+        status = mq_transport_open(&dsn, &options, out, err);
     }
     mq_dsn_clear(&dsn);
     return status;
@@ -204,7 +217,9 @@ static enum mq_status open_transport(struct run *run, struct mq_error *err)
     const char *set = MAILQUEUE_G(transport);
     bool is_default = run->dsn == NULL && (set == NULL || *set == '\0');
     struct mq_str dsn = mq_str_of(is_default ? "sendmail://default" : set);
-    enum mq_status status = open_dsn(run, run->dsn ? mq_php_str(run->dsn) : dsn, err);
+    struct mq_route *route;
+    enum mq_status status =
+        mq_relays_add(&run->relays, run->dsn ? mq_php_str(run->dsn) : dsn, &route, err);
     if (status != MQ_OK && run->dsn) {
         mq_php_throw_argument(ARG_TRANSPORT, err);
         return MQ_THROWN;
@@ -280,8 +295,9 @@ static void warn_of_log(const struct run *run)
 
 static void close_run(struct run *run)
 {
-    if (run->transport) {
-        mq_transport_free(run->transport);
+    mq_relays_clear(&run->relays);
+    if (run->closure_transport) {
+        mq_transport_free(run->closure_transport);
     }
     mq_queue_close(run->queue);
     if (run->hooks.log) {
@@ -321,7 +337,7 @@ static enum mq_status work(struct run *run, struct mq_report *report, struct mq_
     run->hooks.on_event = ZEND_FCI_INITIALIZED(run->on_event.info) ? &run->on_event : NULL;
     struct mq_worker_hooks hooks;
     mq_php_worker_hooks(&run->hooks, &hooks);
-    struct mq_worker worker = {run->queue, run->transport, &options, &hooks};
+    struct mq_worker worker = {run->queue, &run->relays, &options, &hooks};
     return mq_worker_run(&worker, report, err);
 }
 
@@ -331,6 +347,8 @@ static bool do_run(struct mq_php_queue *self, struct run *run, struct mq_report 
     struct mq_error err;
     run->php.pid = mq_process_id();
     run->hooks.run = &run->php;
+    run->relays.open = open_relay;
+    run->relays.context = run;
     self->working = true;
     enum mq_status status = open_run(run, self, &err);
     if (status == MQ_OK) {
@@ -448,22 +466,73 @@ static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, cha
     return status;
 }
 
+/* The same for each relay of a group, whose member `relay` is then the redacted text. */
+static enum mq_status try_group(struct mq_group *group, int *number, int64_t *final_timeout_ms,
+                                struct mq_error *err)
+{
+    char *redacted = NULL;
+    int64_t final_ms = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        enum mq_status status = try_group(&group->members[i], number, final_timeout_ms, err);
+        if (status != MQ_OK) {
+            bool is_relay = group->members[i].kind == MQ_GROUP_RELAY;
+            return is_relay ? mq_group_blame(*number, status, err) : status;
+        }
+    }
+    if (group->kind == MQ_GROUP_RELAY) {
+        ++*number;
+        MQ_TRY(try_dsn(group->dsn, &final_ms, &redacted, err));
+        group->relay = redacted;
+        *final_timeout_ms = final_ms > *final_timeout_ms ? final_ms : *final_timeout_ms;
+    }
+    return MQ_OK;
+}
+
+static const char *redacted_of(const struct mq_group *relay)
+{
+    return relay->relay;
+}
+
+static void free_redacted(struct mq_group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        free_redacted(&group->members[i]);
+    }
+    free(group->relay);
+}
+
+static enum mq_status try_transport(struct mq_str text, int64_t *final_timeout_ms,
+                                    struct mq_buffer *redacted, struct mq_error *err)
+{
+    struct mq_group group;
+    int number = 0;
+    MQ_TRY(mq_group_parse(text, &group, err));
+    enum mq_status status = try_group(&group, &number, final_timeout_ms, err);
+    if (status == MQ_OK) {
+        mq_group_write(&group, redacted, redacted_of);
+        status = redacted->failed ? mq_error_nomem(err) : MQ_OK;
+    }
+    free_redacted(&group);
+    mq_group_clear(&group);
+    return status;
+}
+
 ZEND_METHOD(MailQueue, checkTransport)
 {
     zend_string *dsn;
     zend_long lease = numbers[ARG_LEASE].standard;
     int64_t final_timeout_ms = 0;
-    char *redacted = NULL;
+    struct mq_buffer redacted = {0};
     struct mq_error err;
 
     if (zend_parse_parameters(ZEND_NUM_ARGS(), "S|l", &dsn, &lease) == FAILURE ||
         !mq_php_check_range(2, lease, numbers[ARG_LEASE].min, numbers[ARG_LEASE].max, "")) {
         RETURN_THROWS();
     }
-    if (try_dsn(mq_php_str(dsn), &final_timeout_ms, &redacted, &err) != MQ_OK) {
+    if (try_transport(mq_php_str(dsn), &final_timeout_ms, &redacted, &err) != MQ_OK) {
         mq_php_throw_argument(1, &err);
     } else if (check_lease(2, lease, final_timeout_ms)) {
-        RETVAL_STRING(redacted);
+        RETVAL_STRINGL(redacted.data, redacted.len);
     }
-    free(redacted);
+    mq_buffer_clear(&redacted);
 }

@@ -400,6 +400,23 @@ static void op_abort(struct mq_transport *transport)
     close_sessions(pool_of(transport), "sending was stopped");
 }
 
+/* While connections are opened or awaited, libcurl and timers have something to do. */
+static int op_wait_fd(const struct mq_transport *transport)
+{
+    const struct pool *pool = (const struct pool *)transport;
+    bool opens = pool->owner.in_state[MQ_SMTP_CONNECTING] > 0 || transport->pending.count > 0;
+    return opens ? -1 : pool->epoll_fd;
+}
+
+static void op_reopen(struct mq_transport *transport)
+{
+    struct pool *pool = pool_of(transport);
+    pool->recalled = false;
+    pool->owner.failures = 0;
+    pool->next_connect_ms = 0;
+    pool->limit = pool->connections;
+}
+
 static const char *op_finding(const struct mq_transport *transport)
 {
     static const char *const words[] = {
@@ -459,6 +476,8 @@ enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options
                                                 .wind_down = op_wind_down,
                                                 .quit = op_quit,
                                                 .abort = op_abort,
+                                                .wait_fd = op_wait_fd,
+                                                .reopen = op_reopen,
                                                 .free = op_free,
                                                 .finding = op_finding,
                                                 .remember = op_remember};

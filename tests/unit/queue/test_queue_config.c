@@ -377,8 +377,10 @@ static void test_poison_stops_the_claim(void **state)
             .job = &fx.claim.jobs[0], .results = &sent, .retry_after_s = -1, .ms = -1};
         struct mq_claim next;
         struct mq_cycle cycle = {&outcome, 1, &fx.request, &next, NULL, 0};
+        struct mq_relay_state relay = {.name = "r"};
         next = (struct mq_claim){0};
-        fx.request.relay = "r";
+        fx.request.relays = &relay;
+        fx.request.relay_count = 1;
         assert_int_equal(mq_queue_cycle(fx.queue, &cycle, &fx.err), MQ_OK);
         assert_int_equal(next.count, 0);
         assert_int_equal(next.status, MQ_CONFIG);

@@ -86,7 +86,7 @@ static void test_options(void **state)
     parse("smtp://[2001:db8::1]:25?tls=required&cafile=%2Fetc%2Fca%20x.pem&verify_peer=0&"
           "ehlo=my.example&source_ip=192.0.2.7&proxy=socks5h://u:p@127.0.0.1:1080&"
           "connect_timeout=0.25&command_timeout=1&data_timeout=2.5&block_timeout=86400&"
-          "final_timeout=0.001&idle_timeout=07.50&max_mails=1000000");
+          "final_timeout=0.001&idle_timeout=07.50&max_mails=1000000&connections=3");
     assert_string_equal(dsn.host, "2001:db8::1");
     assert_int_equal(dsn.port, 25);
     assert_int_equal(dsn.tls, MQ_TLS_REQUIRED);
@@ -102,6 +102,7 @@ static void test_options(void **state)
     assert_int_equal(dsn.final_timeout_ms, 1);
     assert_int_equal(dsn.idle_ms, 7500);
     assert_int_equal(dsn.mails_per_connection, 1000000);
+    assert_int_equal(dsn.connections, 3);
     assert_redacted("smtp://[2001:db8::1]:25");
     parse("smtp://h?tls=none");
     assert_int_equal(dsn.tls, MQ_TLS_NONE);
@@ -240,6 +241,9 @@ static void test_bad(void **state)
         {"smtp://relay?max_mails=0", "max_mails"},
         {"smtp://relay?max_mails=1000001", "max_mails"},
         {"smtp://relay?max_mails=1.5", "max_mails"},
+        {"smtp://relay?connections=0", "connections"},
+        {"smtp://relay?connections=1001", "connections"},
+        {"file:///x?connections=1", "file:// has none"},
         {"smtp://relay?command=/x", "unknown option \"command\"; smtp:// has tls, cafile"},
         {"smtp://relay#", "fragment"},
         {"sendmail://", "sendmail://default"},
