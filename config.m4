@@ -163,16 +163,21 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/stale.c
     src/php/worker/closure_transport.c
     src/php/worker/hooks.c
+    src/php/zones.c
     src/policy/backoff.c
     src/policy/bucket.c
+    src/policy/hours.c
     src/policy/limits.c
     src/policy/outcome.c
     src/policy/reply.c
     src/policy/states.c
+    src/policy/types.c
     src/policy/verdict.c
+    src/policy/zone.c
     src/queue/body.c
     src/queue/claim.c
     src/queue/config/config.c
+    src/queue/config/kept_hours.c
     src/queue/config/keys.c
     src/queue/config/relays.c
     src/queue/config/settings.c

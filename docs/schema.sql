@@ -24,7 +24,7 @@ CREATE TABLE mail_queue (
     locked_by TEXT,                            -- the claim token of the worker's run
     last_attempt_at INTEGER,
     last_error TEXT,                           -- why the last attempt failed
-    parked_for TEXT,                           -- refused, exhausted, uncertain, hold or unreadable
+    parked_for TEXT,                           -- refused, exhausted, uncertain, hold or unreadable; hours: waits for mailHours
     created_at INTEGER NOT NULL,
     message_id TEXT NOT NULL,                  -- the same for every attempt
     envelope_from TEXT,                        -- NULL: the message's own

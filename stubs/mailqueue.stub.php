@@ -593,11 +593,13 @@ namespace MailQueue {
         /** The id of the mail that this one replaced: MailQueue::resend(). */
         public readonly ?int $resentOf;
         /**
-         * When a waiting mail will go, at the present limit and in the present order, if each mail before it has
-         * one recipient. null: it does not wait, sending is off, 10,000 mails or more go before it, or jobs()
+         * When a waiting mail will go, at the present limit, in the present order and within its hours, if each
+         * mail before it has one recipient. null: it does not wait, sending is off, 10,000 mails or more go before it, or jobs()
          * was not asked for it.
          */
         public readonly ?int $expectedAt;
+        /** Why not before: "hours" (mailHours); null: nothing of this kind, or no expectedAt. */
+        public readonly ?string $waitsFor;
         /** With angle brackets; the same for every attempt. */
         public readonly string $messageId;
         /** Decoded, at most 255 characters; null: composed when sent. */
@@ -654,6 +656,12 @@ namespace MailQueue {
         public readonly ?string $pausedRelay;
         /** Test mode: the address, or "@domain", that replaces recipients now; null: off. */
         public readonly ?string $redirectTo;
+        /**
+         * Mail that waits for its sending hours (mailHours): the types, and when their hours begin.
+         *
+         * @var array<string, int>
+         */
+        public readonly array $closed;
 
         /** @implementation-alias MailQueue\Job::__construct */
         private function __construct() {}

@@ -1,5 +1,9 @@
 /* This is a generated file, edit the .stub.php file instead.
+<<<<<<< HEAD
  * Stub hash: ad6addb99ecb5d2fd818a1d7d573f6f71ffda3e3 */
+=======
+ * Stub hash: 4b1a03db62b83e10a208d11dc6c1b1f2fa5f83b2 */
+>>>>>>> 4a1e3b5 (mailHours: mail of a type waits for its sending hours, by the clocks of a time zone)
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -692,6 +696,12 @@ static zend_class_entry *register_class_MailQueue_Job(void)
 	zend_declare_typed_property(class_entry, property_expectedAt_name, &property_expectedAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG|MAY_BE_NULL));
 	zend_string_release(property_expectedAt_name);
 
+	zval property_waitsFor_default_value;
+	ZVAL_UNDEF(&property_waitsFor_default_value);
+	zend_string *property_waitsFor_name = zend_string_init("waitsFor", sizeof("waitsFor") - 1, 1);
+	zend_declare_typed_property(class_entry, property_waitsFor_name, &property_waitsFor_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
+	zend_string_release(property_waitsFor_name);
+
 	zval property_messageId_default_value;
 	ZVAL_UNDEF(&property_messageId_default_value);
 	zend_string *property_messageId_name = zend_string_init("messageId", sizeof("messageId") - 1, 1);
@@ -858,6 +868,12 @@ static zend_class_entry *register_class_MailQueue_Stats(void)
 	zend_string *property_redirectTo_name = zend_string_init("redirectTo", sizeof("redirectTo") - 1, 1);
 	zend_declare_typed_property(class_entry, property_redirectTo_name, &property_redirectTo_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
 	zend_string_release(property_redirectTo_name);
+
+	zval property_closed_default_value;
+	ZVAL_UNDEF(&property_closed_default_value);
+	zend_string *property_closed_name = zend_string_init("closed", sizeof("closed") - 1, 1);
+	zend_declare_typed_property(class_entry, property_closed_name, &property_closed_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_closed_name);
 
 	return class_entry;
 }

@@ -30,8 +30,8 @@ final class Status extends Command
             $off = $stats->enabled ? null
                 : $moved ?? 'Sending is switched off (mailQueueEnabled = 0).';
             $strays = Strays::text($queue);
-            $texts = [$off, ...self::pauses($queue), self::testMode($queue, $stats),
-                ...self::pipelining($queue), $strays === null ? null
+            $texts = [$off, ...self::pauses($queue), self::closed($stats),
+                self::testMode($queue, $stats), ...self::pipelining($queue), $strays === null ? null
                     : "$strays " . $this->settings->command('doctor') . ' says what helps.'];
             foreach (array_filter($texts) as $text) {
                 $colour = str_starts_with($text, 'Test mode') ? Terminal::RED : Terminal::YELLOW;
@@ -55,6 +55,18 @@ final class Status extends Command
         }
         array_multisort($ends, SORT_DESC, $texts);
         return $texts;
+    }
+
+    /** Says which mail waits for its sending hours; null: none. */
+    public static function closed(Stats $stats): ?string
+    {
+        $texts = [];
+        foreach ($stats->closed as $types => $opening) {
+            $texts[] = 'mail of ' . Terminal::safe((string) $types) . ' waits until '
+                . Terminal::time($opening);
+        }
+        return $texts === [] ? null
+            : 'Outside the sending hours (mailHours): ' . implode('; ', $texts) . '.';
     }
 
     /**

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "policy/consequence.h"
+#include "queue/config/kept_hours.h"
 #include "queue/config/relays.h"
 #include "queue/handle.h"
 #include "queue/job.h"
@@ -25,7 +26,14 @@ struct taking {
     bool many;                 /* rows are written together: each statement is a round trip */
     size_t written;            /* how many of `taken` are written */
     int64_t allowance;         /* recipients that tokens can still pay for */
-    struct mq_dropped dropped; /* expired, orphaned and unreadable rows */
+    struct mq_dropped dropped; /* expired, orphaned, unreadable and put back rows */
+    struct put_back {
+        int64_t id;     /* 0: written already */
+        int64_t open_s; /* when its hours open */
+    } back[MQ_CLAIM_CHUNK];
+    size_t back_count;
+    bool puts_back;
+    int64_t marked; /* mq_hours_marked() */
     bool stop;
 };
 
@@ -167,7 +175,97 @@ static enum mq_status take(struct taking *t, struct mq_job *job, struct mq_error
     return MQ_OK;
 }
 
-/* Takes the row, drops it, or sets `stop`. If the row is taken, *job moves into the claim. */
+/* ---- mail outside its hours ---- */
+
+static enum mq_status set_mark(struct mq_queue *queue, int64_t mark, struct mq_error *err)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%lld", (long long)mark);
+    return mq_relay_text_put(queue, MQ_KEY_HOURS_KEPT, queue->names.table, mark ? text : NULL, err);
+}
+
+/* Writes one opening to all jobs of the chunk that wait for it, beginning with the first of them.
+ */
+static enum mq_status write_opening(struct taking *t, struct put_back *first, struct mq_error *err)
+{
+    struct mq_queue *queue = t->tx->queue;
+    struct mq_buffer text = {0};
+    int64_t open_s = first->open_s;
+    mq_buffer_cstr(&text, "UPDATE {t} SET next_attempt_at = ?1, parked_for = '" MQ_FOR_HOURS
+                          "' WHERE id IN (0");
+    for (; first < t->back + t->back_count; first++) {
+        if (first->id && first->open_s == open_s) {
+            mq_buffer_printf(&text, ",%lld", (long long)first->id);
+            first->id = 0;
+        }
+    }
+    mq_buffer_char(&text, ')');
+    enum mq_status status = text.failed
+                                ? mq_error_nomem(err)
+                                : mq_sql_exec_text(queue, text.data, MQ_ARGS(mq_int(open_s)), err);
+    mq_buffer_clear(&text);
+    return status;
+}
+
+static enum mq_status write_back(struct taking *t, struct mq_error *err)
+{
+    const struct mq_tx *tx = t->tx;
+    bool first = t->back_count > 0 && t->marked == 0;
+    for (size_t i = 0; i < t->back_count; i++) {
+        if (t->back[i].id) {
+            MQ_TRY(write_opening(t, &t->back[i], err));
+        }
+    }
+    t->back_count = 0;
+    t->marked = first ? mq_hours_mark(&tx->settings) : t->marked;
+    return first ? set_mark(tx->queue, t->marked, err) : MQ_OK;
+}
+
+/* Puts a job back whose hours have not begun, so that the first due rows do not become ever more
+ * of them; *put_back says so. */
+static void check_hours(struct taking *t, const struct mq_job *job, bool *put_back)
+{
+    const struct mq_tx *tx = t->tx;
+    int64_t open_s = mq_hours_opening(tx->queue, &tx->settings, job->mail_type, tx->now_s);
+    *put_back = open_s > tx->now_s;
+    if (*put_back) {
+        t->back[t->back_count++] = (struct put_back){job->id, open_s};
+        t->dropped.rows++;
+        t->puts_back = true;
+    }
+}
+
+/* Brings forward the next rows that other hours than the present ones put back. *more: there may be
+ * others. */
+static enum mq_status forward(struct taking *t, bool *more, struct mq_error *err)
+{
+    struct mq_tx *tx = t->tx;
+    struct mq_queue *queue = tx->queue;
+    int64_t mark = mq_hours_mark(&tx->settings), end = 0;
+    int64_t after = queue->forward_mark == mark ? queue->forward_after : 0;
+    struct mq_args range = MQ_ARGS(mq_int(after), mq_int(MQ_ROWS_A_CYCLE));
+    if (t->marked == 0 || t->marked == mark) {
+        return MQ_OK;
+    }
+    MQ_TRY(mq_sql_int(queue, MQ_SQL_WALK_END, range, &end, err));
+    t->claim->forward_after = end;
+    t->claim->forward_mark = mark;
+    *more = end != 0;
+    if (!*more) {
+        t->marked = mark;
+        return set_mark(queue, mark, err);
+    }
+    return mq_sql_exec_text(queue,
+                            "UPDATE {t} SET next_attempt_at = ?1, parked_for = NULL WHERE id > ?2 "
+                            "AND id <= ?3 AND " MQ_CLAIMABLE_SQL " AND parked_for = '" MQ_FOR_HOURS
+                            "' AND next_attempt_at > ?1",
+                            MQ_ARGS(mq_int(tx->now_s), mq_int(after), mq_int(end)), err);
+}
+
+/* ---- many rows ---- */
+
+/* Takes the row, drops it, puts it back, or sets `stop`. If it is taken, *job moves into the claim.
+ */
 static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_error *err)
 {
     bool dropped = false;
@@ -177,6 +275,9 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_e
         return MQ_OK;
     }
     MQ_TRY(drop(t, job, &dropped, err));
+    if (!dropped) {
+        check_hours(t, job, &dropped);
+    }
     if (dropped) {
         return MQ_OK;
     }
@@ -185,24 +286,27 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_e
         t->stop = true;
         return mq_limit_resume(t->tx, &t->claim->resume_s, err);
     }
-    return take(t, job, err);
+    MQ_TRY(take(t, job, err));
+    if (t->taken.count >= (size_t)t->request->limit) {
+        t->claim->end = MQ_CLAIM_LIMIT;
+        t->stop = true;
+    }
+    return MQ_OK;
 }
 
-/* ---- many rows ---- */
-
 /* How many rows to read: no more than jobs are wanted and tokens allow, but at least one, to see
- * whether anything is due. */
+ * whether anything is due. Where mail is put back, more of it may follow. */
 static size_t wanted(const struct taking *t)
 {
-    int64_t n = t->request->limit - (int64_t)t->taken.count;
-    if (n > t->allowance) {
+    int64_t n = t->puts_back ? MQ_CLAIM_CHUNK : t->request->limit - (int64_t)t->taken.count;
+    if (n > t->allowance && !t->puts_back) {
         n = t->allowance > 0 ? t->allowance : 1;
     }
     return n < MQ_CLAIM_CHUNK ? (size_t)n : MQ_CLAIM_CHUNK;
 }
 
 /* On a server the settings were read before the rows were locked. Checks that no move to another
- * database began or ended in between. */
+ * database began or ended in between, and that mailHours are the same. */
 static enum mq_status look_again(struct taking *t, struct mq_error *err)
 {
     struct mq_settings settings;
@@ -212,6 +316,9 @@ static enum mq_status look_again(struct taking *t, struct mq_error *err)
     MQ_TRY(mq_settings_load(t->tx->queue, t->tx->now_s, &settings, err));
     if (!settings.enabled) {
         t->claim->end = MQ_CLAIM_DISABLED;
+        t->stop = true;
+    } else if (mq_hours_mark(&settings) != mq_hours_mark(&t->tx->settings)) {
+        t->claim->end = MQ_CLAIM_MORE;
         t->stop = true;
     }
     mq_settings_clear(&settings);
@@ -230,10 +337,7 @@ static enum mq_status take_chunk(struct taking *t, int64_t priority, size_t want
     for (size_t i = 0; i < due->count && !t->stop; i++) {
         MQ_TRY(consider(t, &due->jobs[i], err));
     }
-    if (!t->stop && t->taken.count >= (size_t)t->request->limit) {
-        t->claim->end = MQ_CLAIM_LIMIT;
-        t->stop = true;
-    }
+    MQ_TRY(write_back(t, err));
     return write_many(t, err);
 }
 
@@ -342,7 +446,7 @@ static enum mq_status closed(struct mq_tx *tx, const struct mq_claim_request *re
 enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *request,
                              struct mq_claim *claim, struct mq_error *err)
 {
-    bool is_closed = false;
+    bool is_closed = false, more = false;
     struct taking t = {.tx = tx, .request = request, .claim = claim};
     t.many = mq_sql_has(tx->queue, MQ_SQL_CLAIM_TAKE_MANY) && request->limit > 1;
     claim->end = MQ_CLAIM_LIMIT;
@@ -351,8 +455,13 @@ enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *re
     if (is_closed || request->limit <= 0) {
         return MQ_OK;
     }
+    t.marked = mq_hours_marked(tx->queue, &tx->settings);
+    MQ_TRY(forward(&t, &more, err));
     MQ_TRY(mq_limit_allowance(tx, &t.allowance, err));
     enum mq_status status = take_all(&t, err);
+    if (more && claim->end != MQ_CLAIM_LIMIT) {
+        claim->end = MQ_CLAIM_MORE;
+    }
     claim->jobs = t.taken.jobs;
     claim->count = t.taken.count;
     claim->dropped_bytes = t.dropped.bytes;

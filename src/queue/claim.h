@@ -46,8 +46,8 @@ struct mq_claim_request {
 
 enum mq_claim_end {
     MQ_CLAIM_LIMIT,    /* as many as were asked for; more can be due */
-    MQ_CLAIM_MORE,     /* stopped after 1,000 expired, orphaned or recovered rows, or 4 MiB of
-                          their messages: claim again */
+    MQ_CLAIM_MORE,     /* stopped after 1,000 expired, orphaned, recovered or put back rows, or
+                          4 MiB of their messages, or to load mailHours: claim again */
     MQ_CLAIM_EMPTY,    /* nothing more is due */
     MQ_CLAIM_TOKENS,   /* a job is due, but no token is left */
     MQ_CLAIM_DISABLED, /* mailQueueEnabled = 0 */
@@ -63,6 +63,8 @@ struct mq_claim {
                               pause; EMPTY: when the next job is due, 0 when none waits */
     enum mq_status status; /* a failure of recovery or claim only; the outcomes are settled */
     struct mq_error error;
+    int64_t forward_after; /* mail that other hours put back was brought forward up to this id … */
+    int64_t forward_mark;  /* … for the present rules (mq_hours_mark()) */
     int64_t dropped_bytes; /* octets of messages deleted with expired and orphaned rows */
 };
 

@@ -9,6 +9,7 @@
 #include "mime/encode.h"
 #include "mime/notify.h"
 #include "policy/backoff.h"
+#include "policy/types.h"
 #include "queue/handle.h"
 #include "queue/queue.h"
 #include "queue/sql/columns.h"

@@ -13,7 +13,6 @@ struct mq_queue;
 struct mq_tx;
 
 #define MQ_REFERENCE_MAX 190 /* octets */
-#define MQ_TYPE_MAX      64
 #define MQ_PRIORITY_MAX  100 /* and its negative */
 
 /* One mail to store; all pointers are borrowed. body NULL: composed when sent. */

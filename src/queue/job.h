@@ -9,6 +9,9 @@
 #include "mime/notify.h"
 #include "policy/states.h"
 
+/* parked_for of a waiting row: it was put back until its hours begin (mailHours). */
+#define MQ_FOR_HOURS "hours"
+
 /* Where the message of a claimed job is (body.c). */
 enum mq_body_state {
     MQ_BODY_UNKNOWN, /* not looked up yet */
@@ -37,10 +40,12 @@ struct mq_job {
     char locked_by[MQ_TOKEN_HEX + 1];
     int64_t last_attempt_at;
     int64_t created_at;
-    int64_t expected_at; /* when it will go (mq_queue_expect()); 0: not known */
+    int64_t expected_at;   /* when it will go (mq_queue_expect()); 0: not known */
+    const char *waits_for; /* why not before: "hours" (mailHours), or NULL; not malloc'ed */
     char *last_error;
     char *parked_for; /* why it is parked: "refused", "exhausted", "uncertain", "hold",
-                         "unreadable" (no addresses, or no message in wire form) */
+                         "unreadable" (no addresses, or no message in wire form); of a waiting
+                         job MQ_FOR_HOURS: it was put back until its hours begin */
     char *message_id;
     char *envelope_from;          /* "" is the null reverse-path; NULL: set when composed */
     struct mq_strings recipients; /* still to be tried; none: set when composed */

@@ -35,6 +35,11 @@ struct mq_stats {
     int64_t paused_until_s; /* 0: not paused */
     char *paused_relay;     /* redacted; NULL: none is */
     char *redirect_to;      /* test mode: "a@b" or "@domain"; NULL: off now */
+    struct mq_closed {      /* rules of mailHours that are closed now */
+        char *types;        /* as people read them */
+        int64_t open_s;     /* the next opening */
+    } * closed;
+    size_t closed_count;
 };
 /* Counts are exact up to that number, and estimated beyond it: so no index is read to its end. */
 enum mq_status mq_queue_stats(struct mq_queue *queue, int64_t exact_up_to, struct mq_stats *out,
@@ -65,8 +70,9 @@ struct mq_job_filter {
 /* Lists jobs by ascending id, without their bodies and without rows of an unknown status. */
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
                              struct mq_job_list *out, struct mq_error *err);
-/* Sets expected_at of waiting jobs: when they will go at the present limit, if each mail before
- * them has one recipient. Not set if sending is off, or if 10,000 mails or more go before. */
+/* Sets expected_at of waiting jobs: when they will go at the present limit and within their hours,
+ * if each mail before them has one recipient. Sets waits_for of those that wait for their hours.
+ * Not set if sending is off, or if 10,000 mails or more go before. */
 enum mq_status mq_queue_expect(struct mq_queue *queue, struct mq_job *jobs, size_t count,
                                struct mq_error *err);
 /* A row that no run takes, because its status is unknown, or "sending" without a lease: a newer

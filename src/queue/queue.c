@@ -8,6 +8,7 @@
 
 #include "core/ascii.h"
 #include "db/db.h"
+#include "queue/config/kept_hours.h"
 #include "queue/config/keys.h"
 #include "queue/handle.h"
 #include "queue/sql/schema.h"
@@ -102,6 +103,7 @@ enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *op
     queue->backoff = options->backoff;
     mq_queue_set_clock(queue, &options->clock);
     queue->random = options->random;
+    queue->zones = options->zones;
     enum mq_status status = prepare(queue, options, err);
     if (status != MQ_OK) {
         mq_queue_close(queue);
@@ -121,6 +123,7 @@ void mq_queue_close(struct mq_queue *queue)
         free(queue->sql[i]);
     }
     free(queue->identity);
+    mq_hours_free(queue->hours);
     free(queue);
 }
 

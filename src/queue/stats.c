@@ -7,6 +7,7 @@
 
 #include "db/db.h"
 #include "queue/config/config.h"
+#include "queue/config/kept_hours.h"
 #include "queue/config/keys.h"
 #include "queue/config/relays.h"
 #include "queue/config/settings.h"
@@ -191,6 +192,36 @@ static int64_t empty_in(const struct mq_stats *stats)
     return missing > 0 ? (int64_t)(missing * 3600.0 / (double)stats->limit + 0.5) : 0;
 }
 
+static enum mq_status add_closed(struct mq_stats *out, struct mq_buffer *types, int64_t open_s,
+                                 struct mq_error *err)
+{
+    struct mq_closed *closed = realloc(out->closed, (out->closed_count + 1) * sizeof(*out->closed));
+    out->closed = closed ? closed : out->closed;
+    char *text = mq_buffer_take(types);
+    if (!closed || !text) {
+        free(text);
+        return mq_error_nomem(err);
+    }
+    closed[out->closed_count++] = (struct mq_closed){text, open_s};
+    return MQ_OK;
+}
+
+static enum mq_status read_hours(struct mq_queue *queue, const struct mq_settings *settings,
+                                 int64_t now_s, struct mq_stats *out, struct mq_error *err)
+{
+    struct mq_buffer types = {0};
+    int64_t open_s = 0;
+    enum mq_status status = mq_hours_load(queue, settings, now_s, err);
+    for (size_t i = 0; status == MQ_OK && mq_hours_rule(queue, i, now_s, &types, &open_s); i++) {
+        if (open_s > now_s) {
+            status = add_closed(out, &types, open_s, err);
+        }
+        mq_buffer_reset(&types);
+    }
+    mq_buffer_clear(&types);
+    return status;
+}
+
 static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struct mq_stats *out,
                                     struct mq_error *err)
 {
@@ -215,8 +246,9 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
         out->burst = settings.bucket.cap;
         out->tokens = (double)settings.bucket.units / MQ_BUCKET_UNITS;
     }
+    enum mq_status status = read_hours(queue, &settings, now_s, out, err);
     mq_settings_clear(&settings);
-    return MQ_OK;
+    return status;
 }
 
 static enum mq_status read_all(struct mq_queue *queue, int64_t exact_up_to, struct mq_stats *out,
@@ -277,6 +309,12 @@ void mq_stats_clear(struct mq_stats *stats)
     free(stats->paused);
     free(stats->paused_relay);
     free(stats->redirect_to);
+    for (size_t i = 0; i < stats->closed_count; i++) {
+        free(stats->closed[i].types);
+    }
+    free(stats->closed);
+    stats->closed = NULL;
+    stats->closed_count = 0;
     stats->paused = stats->paused_relay = stats->redirect_to = NULL;
 }
 
@@ -323,7 +361,9 @@ static enum mq_status expect_one(struct mq_queue *queue, const struct mq_setting
     if (!settings->enabled) {
         return MQ_OK;
     }
-    int64_t from_s = job->next_attempt_at > now_s ? job->next_attempt_at : now_s;
+    /* The next claim brings forward what was put back, if the hours are no longer the same. */
+    bool put_back = job->parked_for && strcmp(job->parked_for, MQ_FOR_HOURS) == 0;
+    int64_t from_s = job->next_attempt_at > now_s && !put_back ? job->next_attempt_at : now_s;
     if (settings->bucket.limit > 0) {
         MQ_TRY(count_ahead(queue, job, from_s, &ahead, err));
         if (ahead >= AHEAD_MAX) {
@@ -346,6 +386,16 @@ static int64_t pause_end_s(const struct mq_settings *settings)
     return until_s;
 }
 
+static void expect_hours(const struct mq_queue *queue, const struct mq_settings *settings,
+                         struct mq_job *job)
+{
+    int64_t at_s = job->expected_at;
+    if (at_s) {
+        job->expected_at = mq_hours_opening(queue, settings, job->mail_type, at_s);
+        job->waits_for = job->expected_at > at_s ? MQ_FOR_HOURS : NULL;
+    }
+}
+
 /* Whether `job` is claimed after `last`, before which there are too many mails already. */
 static bool is_behind(const struct mq_job *job, const struct mq_job *last, int64_t now_s)
 {
@@ -362,7 +412,9 @@ enum mq_status mq_queue_expect(struct mq_queue *queue, struct mq_job *jobs, size
     int64_t now_s = 0;
     MQ_TRY(mq_queue_now(queue, &now_s, err));
     enum mq_status status = mq_settings_load(queue, now_s, &settings, err);
+    status = status == MQ_OK ? mq_hours_load(queue, &settings, now_s, err) : status;
     if (status == MQ_CONFIG) {
+        mq_settings_clear(&settings);
         return MQ_OK; /* nothing is sent until that is corrected */
     }
     if (status == MQ_OK && settings.bucket.limit > 0) {
@@ -379,6 +431,7 @@ enum mq_status mq_queue_expect(struct mq_queue *queue, struct mq_job *jobs, size
         if (job->expected_at && paused_s > job->expected_at) {
             job->expected_at = paused_s;
         }
+        expect_hours(queue, &settings, job);
     }
     mq_settings_clear(&settings);
     return status;

@@ -5,6 +5,7 @@
 
 #include "core/json.h"
 #include "queue/claim.h"
+#include "queue/config/kept_hours.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"
@@ -22,8 +23,20 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struc
         cycle->claim->error = tx->config_error;
         return MQ_OK;
     }
-    MQ_TRY(mq_claim_take(tx, cycle->request, cycle->claim, err));
-    if (recovered.more) {
+    bool ready = true;
+    cycle->claim->forward_after = tx->queue->forward_after;
+    cycle->claim->forward_mark = tx->queue->forward_mark;
+    enum mq_status hours = mq_hours_ready(tx->queue, &tx->settings, tx->now_s, &ready, err);
+    if (hours == MQ_CONFIG) {
+        cycle->claim->status = hours;
+        cycle->claim->error = *err;
+        return MQ_OK;
+    }
+    MQ_TRY(hours);
+    if (ready) {
+        MQ_TRY(mq_claim_take(tx, cycle->request, cycle->claim, err));
+    }
+    if (recovered.more || !ready) {
         cycle->claim->end = MQ_CLAIM_MORE;
     }
     return MQ_OK;
@@ -65,9 +78,13 @@ enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, st
 {
     struct mq_error why = {.status = MQ_OK};
     bool claim_failed = false;
+    MQ_TRY(mq_hours_prepare(queue, err));
     enum mq_status status = run(queue, cycle, cycle->request != NULL, &claim_failed, &why);
     if (status != MQ_OK && cycle->request) {
         mq_claim_clear(cycle->claim);
+    } else if (cycle->request && cycle->claim->status == MQ_OK) {
+        queue->forward_after = cycle->claim->forward_after;
+        queue->forward_mark = cycle->claim->forward_mark;
     }
     if (claim_failed && run(queue, cycle, false, &claim_failed, NULL) == MQ_OK) {
         cycle->claim->status = status;

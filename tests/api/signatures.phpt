@@ -128,6 +128,7 @@ final class MailQueue\Job
   readonly int $createdAt
   readonly ?int $resentOf
   readonly ?int $expectedAt
+  readonly ?string $waitsFor
   readonly string $messageId
   readonly ?string $subject
   readonly ?string $envelopeFrom
@@ -182,6 +183,7 @@ final class MailQueue\Stats
   readonly ?string $pauseReason
   readonly ?string $pausedRelay
   readonly ?string $redirectTo
+  readonly array $closed
   private __construct()
 enum MailQueue\Status
   Pending = pending

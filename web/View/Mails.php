@@ -193,7 +193,8 @@ final class Mails extends Listing
         return match (true) {
             !in_array($job->status, [Status::Pending, Status::Failed], true) => '–',
             $in <= 0 => $this->t('now'),
-            default => $this->t('in %s', $this->context->texts->span($in)),
+            default => $this->t('in %s', $this->context->texts->span($in))
+                . ($job->waitsFor === null ? '' : ' (' . $this->t('its sending hours') . ')'),
         };
     }
 }

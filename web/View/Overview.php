@@ -105,10 +105,22 @@ final class Overview extends View
                     'about %s',
                     $texts->span($stats->emptyIn)
                 )),
+            $this->t('Waiting for their hours') => $this->closed($stats),
             $this->t('Workers') => (string) $workers,
             $this->t('Last run') => $stats->lastRunAt === null ? $this->t('never')
                 : $texts->ago($stats->lastRunAt),
         ], static fn (?string $text): bool => $text !== null);
+    }
+
+    /** Which types of mail wait for their sending hours, and until when; null: none. */
+    private function closed(Stats $stats): ?string
+    {
+        $texts = [];
+        foreach ($stats->closed as $types => $opening) {
+            $until = $this->context->texts->time($opening);
+            $texts[] = $this->t('%s until %s', (string) $types, $until);
+        }
+        return $texts === [] ? null : implode('; ', $texts);
     }
 
     private function charts(): Html

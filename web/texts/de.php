@@ -95,6 +95,9 @@ return [
     '%s of %s' => '%s von %s',
     'Empty in' => 'Leer in',
     'one run' => 'einem Lauf',
+    'Waiting for their hours' => 'Warten auf ihre Versandzeit',
+    '%s until %s' => '%s bis %s',
+    'its sending hours' => 'wegen der Versandzeit',
     'Workers' => 'Worker',
     'Last run' => 'Letzter Lauf',
     'Failed in seven days: %s' => 'In sieben Tagen fehlgeschlagen: %s',
@@ -386,6 +389,8 @@ return [
     'The mail types that the test mode redirects, or "every type but" a list of them.'
         => 'Die Arten von Mails, die der Testbetrieb umleitet, oder „every type but“ mit einer '
         . 'Liste.',
+    'When mail of which types may be sent; types that no rule names always may.'
+        => 'Wann Mails welcher Arten verschickt werden dürfen; Arten, die keine Regel nennt, immer.',
     'From this time on the test mode is off.' => 'Ab dieser Zeit ist der Testbetrieb aus.',
     'From this time on the test mode is on again.'
         => 'Ab dieser Zeit ist der Testbetrieb wieder an.',
@@ -399,6 +404,8 @@ return [
         . 'commands as a group.' => 'Was jedes Relay verträgt: die Befehle der nächsten Mail '
         . 'nach dem '
         . 'Punkt oder nur die Befehle einer Mail als Gruppe.',
+    'By which mailHours mail of which job table was put back.'
+        => 'Nach welchem mailHours Mails welcher Tabelle zurückgestellt wurden.',
     'When a worker last ran.' => 'Wann zuletzt ein Worker lief.',
     'After so many seconds without a worker while mail is due, enqueue() writes a line into PHP\'s '
         . 'error log, once an hour; 0: never.'

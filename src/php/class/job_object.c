@@ -129,10 +129,11 @@ void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view v
     mq_php_set_text(next++, job->locked_by[0] ? job->locked_by : NULL);
     mq_php_set_int(next++, job->last_attempt_at != 0, job->last_attempt_at);
     mq_php_set_text(next++, job->last_error);
-    mq_php_set_text(next++, job->parked_for);
+    mq_php_set_text(next++, job->state == MQ_PARKED ? job->parked_for : NULL);
     ZVAL_LONG(next++, job->created_at);
     mq_php_set_int(next++, job->resent_of != 0, job->resent_of);
     mq_php_set_int(next++, job->expected_at != 0, job->expected_at);
+    mq_php_set_text(next++, job->waits_for);
     mq_php_set_text(next++, job->message_id ? job->message_id : "");
     mq_php_set_text(next++, job->subject);
     mq_php_set_text(next++, job->envelope_from);

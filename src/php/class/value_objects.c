@@ -53,6 +53,10 @@ void mq_php_stats_new(zval *out, const struct mq_stats *stats)
     mq_php_set_text(next++, stats->paused);
     mq_php_set_text(next++, stats->paused_relay);
     mq_php_set_text(next++, stats->redirect_to);
+    array_init(next);
+    for (size_t i = 0; i < stats->closed_count; i++) {
+        add_assoc_long(next, stats->closed[i].types, stats->closed[i].open_s);
+    }
 }
 
 void mq_php_report_new(zval *out, const struct mq_report *report)

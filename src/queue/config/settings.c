@@ -8,6 +8,7 @@
 
 #include "core/json.h"
 #include "policy/states.h"
+#include "policy/types.h"
 #include "queue/config/keys.h"
 #include "queue/handle.h"
 
@@ -39,12 +40,11 @@ static enum mq_status take(struct raw *raw, struct mq_str name, struct mq_str te
     if (mq_config_parse(key->kind, text, &raw[i].value)) {
         return MQ_OK;
     }
-    return mq_error_set(
-        err, MQ_CONFIG, key->name,
-        "config key %s cannot be read: \"%.*s\"; allowed values: %s. Nothing is "
-        "sent until it is corrected (`mailqueue config %s VALUE`, or `mailqueue config "
-        "--unset %s`)",
-        key->name, (int)mq_utf8_cut(text, 100), text.data, key->kind->range, key->name, key->name);
+    struct mq_error why;
+    mq_config_why(key, text, &why);
+    return mq_error_set(err, MQ_CONFIG, key->name,
+                        "config key %s cannot be read: \"%.*s\"; %s. " MQ_CONFIG_CURE, key->name,
+                        (int)mq_utf8_cut(text, 100), text.data, why.text, key->name, key->name);
 }
 
 static enum mq_status read_raw(struct mq_queue *queue, struct raw *raw, struct mq_error *err)
@@ -95,7 +95,7 @@ static bool read_redirect(const struct raw *raw, int64_t now_s, struct mq_settin
     out->redirect_to = strdup(to);
     types = types ? types : mq_config_keys[MQ_KEY_REDIRECT_TYPES].standard;
     return out->redirect_to &&
-           mq_config_parse_types(mq_str_of(types), &out->redirect_types, &out->redirect_all_but);
+           mq_types_parse(mq_str_of(types), &out->redirect_types, &out->redirect_all_but);
 }
 
 /* This machine's redirect holds whatever the table says, so that the copy of a database cannot
@@ -161,6 +161,13 @@ static bool move_blocks(const char *text, enum mq_move_side side, const char *ta
 
 /* ---- all ---- */
 
+static char *take_text(struct raw *raw)
+{
+    char *text = raw->text;
+    raw->text = NULL;
+    return text;
+}
+
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
                                 struct mq_error *err)
 {
@@ -180,8 +187,9 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
         settings.rate_mode = (enum mq_rate_mode)raw[MQ_KEY_RATE_MODE].value;
         read_bucket(raw, now_s, &settings.bucket);
         settings.history_days = raw[MQ_KEY_HISTORY_DAYS].value;
-        settings.pauses = raw[MQ_KEY_RELAY_PAUSE].text;
-        raw[MQ_KEY_RELAY_PAUSE].text = NULL;
+        settings.hours_kept = take_text(&raw[MQ_KEY_HOURS_KEPT]);
+        settings.pauses = take_text(&raw[MQ_KEY_RELAY_PAUSE]);
+        settings.hours = take_text(&raw[MQ_KEY_HOURS]);
         *out = settings;
     } else {
         mq_settings_clear(&settings);
@@ -196,7 +204,9 @@ void mq_settings_clear(struct mq_settings *settings)
 {
     free(settings->redirect_to);
     free(settings->pauses);
-    settings->redirect_to = settings->pauses = NULL;
+    free(settings->hours);
+    free(settings->hours_kept);
+    settings->redirect_to = settings->pauses = settings->hours = settings->hours_kept = NULL;
     mq_strings_clear(&settings->redirect_types);
     mq_strings_clear(&settings->allow_to);
 }

@@ -11,6 +11,11 @@
 
 struct mq_queue;
 
+/* How a value that cannot be read is corrected; twice the key's name. */
+#define MQ_CONFIG_CURE                                                                          \
+    "Nothing is sent until it is corrected (`mailqueue config %s VALUE`, or `mailqueue config " \
+    "--unset %s`)"
+
 struct mq_settings {
     bool enabled;
     struct mq_bucket bucket; /* units: as stored, not yet refilled; unset = full */
@@ -20,7 +25,9 @@ struct mq_settings {
     bool redirect_all_but;      /* redirect_types are the types that are not redirected */
     struct mq_strings allow_to; /* addresses and "@domain"s that are not redirected */
     int64_t history_days;
-    char *pauses; /* mailRelayPause, NULL when unset */
+    char *pauses;     /* mailRelayPause, NULL when unset */
+    char *hours;      /* mailHours, NULL when unset; config/kept_hours.h reads it */
+    char *hours_kept; /* mailHoursKept, NULL when unset */
 };
 
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,

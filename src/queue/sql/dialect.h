@@ -99,5 +99,8 @@ struct mq_names {
  * values), {K} (the config keys that claims read). malloc'ed; NULL without memory. */
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text);
+/* Runs a template that is too rare for a slot of the driver. */
+enum mq_status mq_sql_exec_text(struct mq_queue *queue, const char *text, struct mq_args args,
+                                struct mq_error *err);
 
 #endif

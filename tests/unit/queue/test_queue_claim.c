@@ -1,4 +1,5 @@
 /* Enqueue and claim. */
+#include "policy/types.h"
 #include "queue/config/relays.h"
 #include "queue_fixture.h"
 
