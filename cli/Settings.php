@@ -209,7 +209,7 @@ final class Settings
     public function transport(): string|\Closure|null
     {
         $given = (string) $this->args->text('transport');
-        if (preg_match('~\A\s*(?:smtps?|ses\+https)://[^@/?#]*:[^@]*@~i', $given)) {
+        if (preg_match('~\A\s*(?:smtps?|(?:ses|mailgun)\+https)://[^@/?#]*:[^@]*@~i', $given)) {
             throw Stop::usage('No password in --transport: every user of this machine can read it '
                 . 'there (ps). Set MAILQUEUE_TRANSPORT, mailqueue.transport in php.ini, or '
                 . "'transport' in a bootstrap file.");
