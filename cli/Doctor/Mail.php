@@ -48,7 +48,7 @@ final class Mail extends Check
             : 'Write it as smtp://user:password@host:587, smtps://…, sendmail://default, '
             . 'file:///directory or null://null, with : / @ ? # in user and password '
             . 'percent-encoded (%3A %2F %40 %3F %23).');
-        if ($why === null && str_contains((string) $shown, ':***@')) {
+        if ($why === null && str_contains((string) $shown, '***')) {
             $this->secrecy((string) $transport);
         }
     }

@@ -22,6 +22,10 @@ final class Relay extends Check
     /** @param string|\Closure|null $transport as it was given */
     public function look(string|\Closure|null $transport): void
     {
+        if (is_string($transport) && Api::is($transport)) {
+            (new Api($this->findings))->look($transport);
+            return;
+        }
         $target = Target::of($transport);
         try {
             is_string($transport) && MailQueue::checkTransport($transport);
