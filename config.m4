@@ -170,6 +170,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/limits.c
     src/policy/outcome.c
     src/policy/reply.c
+    src/policy/sessions.c
     src/policy/states.c
     src/policy/types.c
     src/policy/verdict.c
@@ -219,6 +220,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/capabilities.c
     src/send/smtp/check.c
     src/send/smtp/connection.c
+    src/send/smtp/pool.c
     src/send/smtp/progress.c
     src/send/smtp/receive.c
     src/send/smtp/smtp.c

@@ -371,16 +371,27 @@ static void set_reason(struct mq_connect_result *out, const char *text, bool log
     }
 }
 
+/* What the relay's refusal means; "": it said nothing. */
+static struct mq_verdict verdict_of(const char *refusal)
+{
+    struct mq_reply_reader reader = {.line_len = 0};
+    char line[MQ_TARGET_REPLY_MAX + 2];
+    struct mq_str rest = {line, (size_t)snprintf(line, sizeof line, "%s\r\n", refusal)};
+    struct mq_reply reply;
+    struct mq_error err;
+    bool complete = false;
+    bool reads = mq_reply_read(&reader, &rest, &complete, &reply, &err) == MQ_OK && complete;
+    return mq_verdict_decide(MQ_STAGE_CONNECT, reads ? &reply : NULL);
+}
+
 static void describe_failure(struct link *link, CURLcode code, struct mq_connect_result *out)
 {
     const char *refusal = link->greeting.refusal;
-    struct mq_reply reply = {.code = 400};
     /* After a 4yz, another try can succeed. */
     out->hopeless = is_hopeless(code) && refusal[0] != '4';
     set_reason(out, link->error[0] ? link->error : curl_easy_strerror(code),
                code == CURLE_LOGIN_DENIED, &link->greeting);
-    snprintf(reply.text, sizeof reply.text, "%s", refusal);
-    out->retry_after_s = mq_reply_retry_after_s(&reply);
+    out->verdict = verdict_of(refusal);
 }
 
 /* Whether a connection that libcurl reports as open works and, with a user, is logged in. */

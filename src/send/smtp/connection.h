@@ -3,6 +3,7 @@
 #ifndef MQ_SEND_SMTP_CONNECTION_H
 #define MQ_SEND_SMTP_CONNECTION_H
 
+#include "policy/verdict.h"
 #include "send/dsn.h"
 #include "send/smtp/channel.h"
 #include "send/transport.h"
@@ -17,7 +18,7 @@ struct mq_connect_result {
     struct mq_smtp_caps caps;
     bool hopeless; /* login, certificate, silence: another try would end the same way */
     char reason[MQ_TARGET_REPLY_MAX];
-    int64_t retry_after_s;
+    struct mq_verdict verdict; /* of the reply that refused us */
 };
 
 /* `dsn` and `trace` are borrowed and must outlive the connector. */
