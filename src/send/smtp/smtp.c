@@ -72,6 +72,20 @@ static void on_event(struct pool *pool, const struct epoll_event *event)
     }
 }
 
+/* A connection that could not be opened. A rule can say that this is the relay's trouble, although
+ * others may work. */
+static void refused(struct pool *pool, const struct slot *slot,
+                    const struct mq_connect_result *result)
+{
+    if (result->verdict.outcome == MQ_TROUBLE_RELAY) {
+        mq_transport_in_trouble(&pool->transport, result->reason, result->verdict.wait_s);
+        pool->transport.trouble.phase = "connect";
+    } else {
+        mq_pool_connect_failed(pool, slot->begun_ms, result->reason, result->hopeless,
+                               result->verdict.wait_s);
+    }
+}
+
 /* Takes connections that libcurl has opened or given up. */
 static void take_connections(struct pool *pool)
 {
@@ -81,8 +95,7 @@ static void take_connections(struct pool *pool)
         slot->connecting = NULL;
         if (result.channel == NULL) {
             mq_smtp_set_state(&slot->session, MQ_SMTP_CLOSED);
-            mq_pool_connect_failed(pool, slot->begun_ms, result.reason, result.hopeless,
-                                   result.verdict.wait_s);
+            refused(pool, slot, &result);
             continue;
         }
         slot->fd = result.fd;
@@ -147,7 +160,7 @@ static void open_session(struct pool *pool, struct slot *slot)
 
 static void open_sessions(struct pool *pool)
 {
-    if (mq_pool_openable(pool) == 0 && pool->transport.pending.count > 0) {
+    if (mq_pool_busy(pool) >= pool->sessions.allowed) {
         mq_sessions_raise(&pool->sessions, mq_transport_boot_ms(&pool->transport));
     }
     if (mq_clock_monotonic_ms() < pool->next_connect_ms) {
@@ -392,12 +405,14 @@ enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options
     pool->dsn = *dsn;
     memset(dsn, 0, sizeof(*dsn));
     init_host(pool);
+    pool->owner.rules = options->verdicts;
     if (pool->slots == NULL || pool->transport.name == NULL) {
         status = mq_error_nomem(err);
     } else if (pool->epoll_fd < 0) {
         status = mq_error_set(err, MQ_IO, "", "epoll cannot be had: %s", strerror(errno));
     } else {
-        status = mq_connector_new(&pool->dsn, options->trace, &pool->connector, err);
+        status =
+            mq_connector_new(&pool->dsn, options->verdicts, options->trace, &pool->connector, err);
     }
     if (status != MQ_OK) {
         mq_transport_free(&pool->transport);
