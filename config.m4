@@ -124,6 +124,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/class/conversion.c
     src/php/class/exceptions.c
     src/php/class/internal_class.c
+    src/php/class/internal_verdict.c
     src/php/class/job_object.c
     src/php/class/queue_after.c
     src/php/class/queue_claim.c
@@ -161,6 +162,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo/statement.c
     src/php/pdo/worker_run.c
     src/php/stale.c
+    src/php/verdicts.c
     src/php/worker/closure_transport.c
     src/php/worker/hooks.c
     src/php/zones.c
@@ -170,6 +172,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/limits.c
     src/policy/outcome.c
     src/policy/reply.c
+    src/policy/rules.c
     src/policy/sessions.c
     src/policy/states.c
     src/policy/types.c

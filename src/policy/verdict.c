@@ -2,8 +2,11 @@
  * same rules as prose. */
 #include "policy/verdict.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "policy/rules.h"
 
 #define ON(stage)  (1u << (stage))
 #define MAIL       ON(MQ_STAGE_MAIL)
@@ -123,6 +126,8 @@ static const struct row rows[] = {
     /* A code that servers must not send here: replies and commands are out of step. */
     {.stages = ANY, .low = 0, .high = 999, .verdict = MQ_TROUBLE_PROTOCOL},
 };
+
+#define ROWS ((int)(sizeof rows / sizeof *rows))
 
 /* Phrases that servers in use send when this sender has reached a limit. They are searched for in
  * mq_reply_own_words() only: an address that contains one must not stop the queue. */
@@ -315,29 +320,156 @@ static bool matches(const struct row *row, enum mq_stage stage, const struct mq_
            enhanced_matches(row, reply) && (!row->says || row->says(reply, words));
 }
 
-struct mq_verdict mq_verdict_decide(enum mq_stage stage, const struct mq_reply *reply)
+/* Returns the first row that matches; the last matches any reply. */
+static int find_row(enum mq_stage stage, const struct mq_reply *reply, const char *words)
 {
-    static const struct mq_reply none;
-    char words[MQ_REPLY_TEXT_MAX];
-    reply = reply ? reply : &none;
-    words[0] = '\0';
-    if (reply->code >= 400) { /* the text of other replies does not matter */
-        mq_reply_own_words(reply, words);
-    }
-    struct mq_verdict verdict = {.outcome = MQ_TROUBLE_PROTOCOL};
-    size_t i = 0;
-    while (i < sizeof rows / sizeof *rows && !matches(&rows[i], stage, reply, words)) {
+    int i = 0;
+    while (i < ROWS - 1 && !matches(&rows[i], stage, reply, words)) {
         i++;
     }
-    if (i < sizeof rows / sizeof *rows) {
-        verdict.outcome = rows[i].verdict;
-        verdict.throttled = rows[i].verdict == MQ_OUTCOME_DEFERRED && rows[i].says == names_time;
-    }
-    if (verdict.outcome == MQ_OUTCOME_UNEXPLAINED) {
-        verdict.outcome = explain(reply, words);
-    }
-    if (reply->code >= 400) {
+    return i;
+}
+
+static void decide_by_table(struct mq_verdict *verdict, enum mq_stage stage,
+                            const struct mq_reply *reply, const char *words)
+{
+    verdict->row = find_row(stage, reply, words);
+    const struct row *row = &rows[verdict->row];
+    verdict->outcome =
+        row->verdict == MQ_OUTCOME_UNEXPLAINED ? explain(reply, words) : row->verdict;
+    verdict->throttled = row->verdict == MQ_OUTCOME_DEFERRED && row->says == names_time;
+}
+
+struct mq_verdict mq_verdict_decide(const struct mq_rules *rules, const char *host,
+                                    enum mq_stage stage, const struct mq_reply *reply)
+{
+    static const struct mq_reply none;
+    char words[MQ_REPLY_TEXT_MAX] = "";
+    struct mq_verdict verdict = {.wait_s = 0};
+    reply = reply ? reply : &none;
+    if (reply->code >= 400) { /* the text of other replies does not matter */
+        mq_reply_own_words(reply, words);
         verdict.wait_s = mq_reply_retry_after_s(reply);
+        verdict.rule = mq_rules_find(rules, host, stage, reply, words);
+    }
+    if (verdict.rule == NULL) {
+        decide_by_table(&verdict, stage, reply, words);
+        return verdict;
+    }
+    verdict.outcome = verdict.rule->verdict;
+    if (verdict.rule->pause_s > 0) {
+        verdict.wait_s = verdict.rule->pause_s;
     }
     return verdict;
+}
+
+/* ---- for rules, and for people ---- */
+
+/* The verdicts, and the stages at which a rule may give them. */
+static const struct {
+    const char *name;
+    unsigned stages;
+    bool waits;
+} kinds[MQ_TROUBLE_PROTOCOL + 1] = {
+    [MQ_OUTCOME_DELIVERED] = {"accepted", 0, false},
+    [MQ_OUTCOME_UNCERTAIN] = {"uncertain", 0, false},
+    [MQ_OUTCOME_RELEASED] = {"next", RCPT, false},
+    [MQ_OUTCOME_REFUSED] = {"refused", ANY, false},
+    [MQ_OUTCOME_DEFERRED] = {"deferred", ANY, true},
+    [MQ_OUTCOME_DENIED] = {"denied", ANY, false},
+    [MQ_OUTCOME_UNEXPLAINED] = {"unexplained", RCPT, false},
+    [MQ_TROUBLE_CONNECT] = {"connect", CONNECT, true},
+    [MQ_TROUBLE_SESSION] = {"session", ANY, false},
+    [MQ_TROUBLE_SESSIONS] = {"sessions", ANY | CONNECT, true},
+    [MQ_TROUBLE_RELAY] = {"relay", ANY | CONNECT, true},
+    [MQ_TROUBLE_PROTOCOL] = {"protocol", ANY, false},
+};
+
+const char *mq_verdict_name(enum mq_outcome outcome)
+{
+    return kinds[outcome].name;
+}
+
+unsigned mq_verdict_stages(enum mq_outcome outcome)
+{
+    return kinds[outcome].stages;
+}
+
+bool mq_verdict_waits(enum mq_outcome outcome)
+{
+    return kinds[outcome].waits;
+}
+
+/* What a row's test of the text looks for. */
+static const char *text_of(const struct row *row)
+{
+    static const struct {
+        bool (*says)(const struct mq_reply *reply, const char *words);
+        const char *text;
+    } texts[] = {{is_sender_limit, "a limit of this sender"},
+                 {is_too_many, "too many recipients"},
+                 {is_crowded, "too many sessions"},
+                 {names_time, "a time, no greylisting"},
+                 {throttles_us, "a time, and our rate or host or its load"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (row->says == texts[i].says) {
+            return texts[i].text;
+        }
+    }
+    return "any";
+}
+
+static void write_stages(unsigned stages, char *out, size_t size)
+{
+    struct mq_str names = MQ_STR(MQ_STAGE_NAMES);
+    size_t used = 0;
+    out[0] = '\0';
+    for (unsigned stage = 0; names.len > 0; stage++) {
+        size_t len = strcspn(names.data, " ");
+        if ((stages & ON(stage)) != 0) {
+            used += (size_t)snprintf(out + used, size - used, "%s%.*s", used > 0 ? ", " : "",
+                                     (int)len, names.data);
+        }
+        len += names.data[len] == ' ';
+        names = (struct mq_str){names.data + len, names.len - len};
+    }
+}
+
+static void write_enhanced(const struct row *row, char *out, size_t size)
+{
+    size_t used = 0;
+    if (row->wanted == WHATEVER || row->wanted == BARE) {
+        snprintf(out, size, "%s", row->wanted == BARE ? "none" : "any");
+        return;
+    }
+    if (row->wanted == EXACT) {
+        snprintf(out, size, "x.%d.%d", row->subject, row->detail);
+        return;
+    }
+    used = (size_t)snprintf(out, size, "x.%d.*", row->subject);
+    for (size_t i = 0; i < 3 && row->except[i] != 0; i++) {
+        used += (size_t)snprintf(out + used, size - used, "%s x.%d.%d", i == 0 ? " but not" : ",",
+                                 row->subject, row->except[i]);
+    }
+}
+
+bool mq_verdict_row(int row, char out[MQ_VERDICT_ROW_MAX])
+{
+    char stages[40], codes[16], enhanced[60];
+    if (row < 0 || row >= ROWS) {
+        return false;
+    }
+    const struct row *it = &rows[row];
+    write_stages(it->stages, stages, sizeof stages);
+    write_enhanced(it, enhanced, sizeof enhanced);
+    if (it->high == 0) {
+        snprintf(codes, sizeof codes, "no reply");
+    } else if (it->low == it->high) {
+        snprintf(codes, sizeof codes, "%d", it->low);
+    } else {
+        snprintf(codes, sizeof codes, "%d–%d", it->low, it->high);
+    }
+    snprintf(out, MQ_VERDICT_ROW_MAX, "%s | %s | %s | %s | %s", stages, codes, enhanced,
+             text_of(it), mq_verdict_name(it->verdict));
+    return true;
 }

@@ -46,14 +46,14 @@ struct mq_verdict verdict_of_line(enum mq_stage stage, const char *line)
     bool complete = false;
     char text[1024];
     if (line[0] == '\0') {
-        return mq_verdict_decide(stage, NULL);
+        return mq_verdict_decide(NULL, "", stage, NULL);
     }
     int n = snprintf(text, sizeof text, "%s\r\n", line);
     struct mq_str data = {text, (size_t)n};
     memset(&reader, 0, sizeof reader);
     assert_int_equal(mq_reply_read(&reader, &data, &complete, &reply, &err), MQ_OK);
     assert_true(complete);
-    return mq_verdict_decide(stage, &reply);
+    return mq_verdict_decide(NULL, "", stage, &reply);
 }
 
 void check_samples(const struct sample *samples, size_t count)

@@ -28,6 +28,7 @@
 
 struct mq_connector {
     const struct mq_dsn *dsn;
+    const struct mq_rules *rules;
     struct mq_buffer *trace; /* NULL: none */
     CURLM *multi;
     char *url;
@@ -265,8 +266,9 @@ static bool set_options(struct link *link)
 
 /* ---- the connector ---- */
 
-enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_buffer *trace,
-                                struct mq_connector **out, struct mq_error *err)
+enum mq_status mq_connector_new(const struct mq_dsn *dsn, const struct mq_rules *rules,
+                                struct mq_buffer *trace, struct mq_connector **out,
+                                struct mq_error *err)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         return mq_error_set(err, MQ_TRANSPORT, "transport", "libcurl cannot be initialised");
@@ -277,6 +279,7 @@ enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_buffer *trac
         return mq_error_nomem(err);
     }
     connector->dsn = dsn;
+    connector->rules = rules;
     connector->trace = trace;
     connector->url = make_url(dsn);
     connector->multi = curl_multi_init();
@@ -372,7 +375,7 @@ static void set_reason(struct mq_connect_result *out, const char *text, bool log
 }
 
 /* What the relay's refusal means; "": it said nothing. */
-static struct mq_verdict verdict_of(const char *refusal)
+static struct mq_verdict verdict_of(const struct mq_connector *connector, const char *refusal)
 {
     struct mq_reply_reader reader = {.line_len = 0};
     char line[MQ_TARGET_REPLY_MAX + 2];
@@ -381,7 +384,8 @@ static struct mq_verdict verdict_of(const char *refusal)
     struct mq_error err;
     bool complete = false;
     bool reads = mq_reply_read(&reader, &rest, &complete, &reply, &err) == MQ_OK && complete;
-    return mq_verdict_decide(MQ_STAGE_CONNECT, reads ? &reply : NULL);
+    return mq_verdict_decide(connector->rules, connector->dsn->host, MQ_STAGE_CONNECT,
+                             reads ? &reply : NULL);
 }
 
 static void describe_failure(struct link *link, CURLcode code, struct mq_connect_result *out)
@@ -391,7 +395,7 @@ static void describe_failure(struct link *link, CURLcode code, struct mq_connect
     out->hopeless = is_hopeless(code) && refusal[0] != '4';
     set_reason(out, link->error[0] ? link->error : curl_easy_strerror(code),
                code == CURLE_LOGIN_DENIED, &link->greeting);
-    out->verdict = verdict_of(refusal);
+    out->verdict = verdict_of(link->connector, refusal);
 }
 
 /* Whether a connection that libcurl reports as open works and, with a user, is logged in. */
@@ -473,7 +477,7 @@ enum mq_status mq_smtp_probe(const struct mq_dsn *dsn, struct mq_buffer *trace,
     struct mq_connector *connector = NULL;
     struct mq_connect_result result;
     struct mq_channel *channel = NULL;
-    MQ_TRY(mq_connector_new(dsn, trace, &connector, err));
+    MQ_TRY(mq_connector_new(dsn, NULL, trace, &connector, err));
     enum mq_status status = mq_connector_begin(connector, NULL, &channel, err);
     if (status == MQ_OK) {
         while (!mq_connector_take(connector, &result)) {

@@ -21,9 +21,10 @@ struct mq_connect_result {
     struct mq_verdict verdict; /* of the reply that refused us */
 };
 
-/* `dsn` and `trace` are borrowed and must outlive the connector. */
-enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_buffer *trace,
-                                struct mq_connector **out, struct mq_error *err);
+/* `dsn`, `rules` and `trace` are borrowed and must outlive the connector; NULL rules: none. */
+enum mq_status mq_connector_new(const struct mq_dsn *dsn, const struct mq_rules *rules,
+                                struct mq_buffer *trace, struct mq_connector **out,
+                                struct mq_error *err);
 void mq_connector_free(struct mq_connector *connector); /* close its channels first */
 
 /* Begins to connect. Until its result is taken, the channel can only be closed. */

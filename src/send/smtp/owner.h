@@ -31,6 +31,7 @@ struct mq_smtp_tx;
 struct mq_transfer;
 struct mq_transport;
 struct mq_dsn;
+struct mq_rules;
 
 /* Mails in a row that were all put off for a time that the relay named, in words that may be about
  * us (struct mq_verdict). */
@@ -43,6 +44,7 @@ struct mq_throttles {
 struct mq_smtp_owner {
     struct mq_transport *transport;       /* takes transfers back, and the relay's trouble */
     const struct mq_dsn *dsn;             /* timeouts, mails per connection */
+    const struct mq_rules *rules;         /* before the table of verdicts; or NULL */
     size_t in_state[MQ_SMTP_STATE_COUNT]; /* sessions in each; closed ones are not counted */
     enum mq_smtp_following following;
     bool following_fixed; /* set in the DSN: nothing is learned */

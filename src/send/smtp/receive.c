@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "policy/verdict.h"
+#include "send/dsn.h"
 #include "send/smtp/internal.h"
 #include "send/transport.h"
 
@@ -19,10 +20,12 @@ static bool lost_step(const struct mq_reply *reply)
     return mq_reply_says(words, "synchroni") || mq_reply_says(words, "pipelining");
 }
 
-static struct mq_verdict decide(enum mq_stage stage, const struct mq_reply *reply)
+static struct mq_verdict decide(const struct mq_smtp_session *session, enum mq_stage stage,
+                                const struct mq_reply *reply)
 {
-    struct mq_verdict verdict = mq_verdict_decide(stage, reply);
-    if (lost_step(reply)) {
+    const struct mq_smtp_owner *owner = session->owner;
+    struct mq_verdict verdict = mq_verdict_decide(owner->rules, owner->dsn->host, stage, reply);
+    if (verdict.rule == NULL && lost_step(reply)) {
         verdict.outcome = MQ_TROUBLE_PROTOCOL;
     }
     return verdict;
@@ -190,7 +193,7 @@ static void on_rset(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 static void on_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     const struct mq_reply *reply)
 {
-    struct mq_verdict verdict = decide(MQ_STAGE_MAIL, reply);
+    struct mq_verdict verdict = decide(session, MQ_STAGE_MAIL, reply);
     if (verdict.outcome == MQ_OUTCOME_DELIVERED) {
         session->open_transaction = true;
         if (tx->trial) {
@@ -208,7 +211,7 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
                     const struct mq_reply *reply)
 {
     struct mq_target *target = &tx->transfer->targets[i];
-    struct mq_verdict verdict = decide(MQ_STAGE_RCPT, reply);
+    struct mq_verdict verdict = decide(session, MQ_STAGE_RCPT, reply);
     if (tx->mail_refused) {
         return;
     }
@@ -251,7 +254,7 @@ static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx
 static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     const struct mq_reply *reply)
 {
-    struct mq_verdict verdict = decide(MQ_STAGE_DATA, reply);
+    struct mq_verdict verdict = decide(session, MQ_STAGE_DATA, reply);
     bool go_ahead = verdict.outcome == MQ_OUTCOME_DELIVERED;
     if (go_ahead && tx->mail_refused) {
         /* The relay has some transaction open: a dot would send a mail to unknown recipients. */
@@ -314,7 +317,7 @@ static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     if (session->sent < tx->dot_at) {
         session->closing = true; /* the relay would read the rest of the message as commands */
     }
-    struct mq_verdict verdict = decide(MQ_STAGE_DOT, reply);
+    struct mq_verdict verdict = decide(session, MQ_STAGE_DOT, reply);
     if (verdict.outcome == MQ_OUTCOME_DELIVERED) {
         accepted(session, tx, &verdict, reply);
     } else {
@@ -338,7 +341,7 @@ static void on_early_reply(struct mq_smtp_session *session, const struct mq_repl
         return;
     }
     tx->transfer->phase = "data";
-    struct mq_verdict verdict = mq_verdict_decide(MQ_STAGE_DATA, reply);
+    struct mq_verdict verdict = decide(session, MQ_STAGE_DATA, reply);
     not_accepted(session, tx, &verdict, reply);
     close_by(session, reply);
 }

@@ -423,7 +423,7 @@ static void compare(const struct facts *f, const char *text)
     struct mq_reply reply = {
         .code = f->code, .enhanced = {f->class, f->subject, f->detail}, .lines = 1};
     snprintf(reply.text, sizeof reply.text, "%s", text);
-    enum mq_outcome got = mq_verdict_decide(f->stage, &reply).outcome;
+    enum mq_outcome got = mq_verdict_decide(NULL, "", f->stage, &reply).outcome;
     enum mq_outcome expected = oracle(f);
     if (got != expected) {
         fail_msg("%s %d %d.%d.%d %s: %s, expected %s", stage_name(f->stage), f->code, f->class,
