@@ -124,6 +124,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/class/conversion.c
     src/php/class/exceptions.c
     src/php/class/internal_class.c
+    src/php/class/internal_verdict.c
     src/php/class/job_object.c
     src/php/class/queue_after.c
     src/php/class/queue_claim.c
@@ -161,6 +162,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo/statement.c
     src/php/pdo/worker_run.c
     src/php/stale.c
+    src/php/verdicts.c
     src/php/worker/closure_transport.c
     src/php/worker/hooks.c
     src/php/zones.c
@@ -171,6 +173,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/limits.c
     src/policy/outcome.c
     src/policy/reply.c
+    src/policy/rules.c
+    src/policy/sessions.c
     src/policy/states.c
     src/policy/types.c
     src/policy/verdict.c
@@ -230,6 +234,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/capabilities.c
     src/send/smtp/check.c
     src/send/smtp/connection.c
+    src/send/smtp/pool.c
     src/send/smtp/progress.c
     src/send/smtp/receive.c
     src/send/smtp/smtp.c

@@ -43,6 +43,9 @@ PHP_INI_BEGIN()
                       zend_mailqueue_globals, mailqueue_globals)
     STD_PHP_INI_ENTRY("mailqueue.dkim", "", MAILQUEUE_INI_ACCESS, OnUpdateString, dkim,
                       zend_mailqueue_globals, mailqueue_globals)
+    /* A script may set it: bin/mailqueue does. */
+    STD_PHP_INI_ENTRY("mailqueue.verdicts", "", PHP_INI_ALL, OnUpdateString, verdicts,
+                      zend_mailqueue_globals, mailqueue_globals)
     STD_PHP_INI_ENTRY("mailqueue.redirect_to", "", MAILQUEUE_INI_ACCESS, OnUpdateString,
                       redirect_to, zend_mailqueue_globals, mailqueue_globals)
     STD_PHP_INI_ENTRY("mailqueue.allow_to", "", MAILQUEUE_INI_ACCESS, OnUpdateString, allow_to,

@@ -23,6 +23,7 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *run_dir;
     char *log;
     char *dkim;
+    char *verdicts;    /* path of a file */
     char *redirect_to; /* of this machine's test mode, as allow_to */
     char *allow_to;
     zend_long max_message_size; /* bytes; 0: no limit */

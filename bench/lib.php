@@ -190,6 +190,13 @@ final class Sink
             ?: throw new \RuntimeException('the sink did not start');
     }
 
+    /** SIGHUP reads the script again. */
+    public function signal(int $signal): void
+    {
+        posix_kill(proc_get_status($this->process)['pid'], $signal);
+        usleep(200_000);
+    }
+
     public function stop(): void
     {
         if ($this->process !== null) {

@@ -34,6 +34,9 @@ final class Commands
     private const DKIM = 'sign with this private key; repeat the option for each key '
         . '(default: $MAILQUEUE_DKIM, or else ini mailqueue.dkim, several separated by commas)';
 
+    private const VERDICTS = 'a file with rules for what replies of relays mean, before the '
+        . 'built-in ones (default: $MAILQUEUE_VERDICTS, or else ini mailqueue.verdicts)';
+
     /** Which mails a command is about (Filter). */
     private const FILTER = [
         'status=STATUS' => 'only mail that is pending, sending, failed, parked or held',
@@ -52,6 +55,7 @@ final class Commands
     private const WORK = [
         'transport=DSN' => self::TRANSPORT,
         'dkim=DOMAIN:SELECTOR:FILE' => self::DKIM,
+        'verdicts=FILE' => self::VERDICTS,
         'time-limit=SECONDS' => 'claim nothing more after this long (default 55)',
         'message-limit=N' => 'send at most N mails',
         'connections=N' => 'at most N sessions (default 10)',
@@ -318,6 +322,7 @@ final class Commands
                     . 'address, or else USER@HOST)',
                 'transport=DSN' => self::TRANSPORT,
                 'dkim=DOMAIN:SELECTOR:FILE' => self::DKIM,
+                'verdicts=FILE' => self::VERDICTS,
             ],
         ],
         'sendmail' => [
@@ -382,6 +387,23 @@ final class Commands
                     . 'FROM send again',
             ],
         ],
+        'verdict' => [
+            'args' => 'REPLY',
+            'words' => 1,
+            'text' => "Say what a relay's reply means, and which rule decides: of the file of "
+                . '--verdicts, or of the table in docs/transports.md.',
+            'examples' => [
+                "mailqueue verdict '450 4.7.1 try again in 30 seconds'",
+                "mailqueue verdict '554 5.7.1 blocked' --at connect --relay smtp.example.org",
+            ],
+            'options' => [
+                'at=STAGE' => 'what it answers: connect (to the login), mail, rcpt (default), data '
+                    . 'or dot',
+                'relay=HOST' => "the relay's host, which rules name (default: the transport's)",
+                'transport=DSN' => 'where mail goes, as for work',
+                'verdicts=FILE' => self::VERDICTS,
+            ],
+        ],
         'doctor' => [
             'args' => '',
             'words' => 0,
@@ -402,6 +424,7 @@ final class Commands
                 'selector=NAME' => 'for --dns: the selector of the DKIM key of a relay that signs',
                 'transport=DSN' => 'where mail goes, as for work',
                 'dkim=DOMAIN:SELECTOR:FILE' => 'the keys, as for work',
+                'verdicts=FILE' => self::VERDICTS,
             ],
         ],
     ];

@@ -46,6 +46,7 @@ final class Doctor extends Check
         $mail->keys($this->settings->dkim());
         $mail->capture($path);
         $mail->aliases();
+        $mail->verdicts();
         $paths = new Paths($this->findings);
         if ($path !== null && is_file($path)) {
             (new DatabaseFile($this->findings, $paths, $this->settings))->look($path);

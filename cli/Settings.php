@@ -229,6 +229,18 @@ final class Settings
             ?? $this->args->text('dkim', 'MAILQUEUE_DKIM', 'mailqueue.dkim');
     }
 
+    /** The file with rules for replies, which runs and Internal::verdict() use then; null: none. */
+    public function verdicts(): ?string
+    {
+        $file = $this->args->text('verdicts', 'MAILQUEUE_VERDICTS', 'mailqueue.verdicts');
+        if ($file !== null && $file !== ini_get('mailqueue.verdicts')
+            && (!function_exists('ini_set') || ini_set('mailqueue.verdicts', $file) === false)) {
+            throw Stop::config('mailqueue.verdicts cannot be set here: php.ini disables ini_set(). '
+                . "Set it in php.ini: mailqueue.verdicts = $file");
+        }
+        return $file;
+    }
+
     public function onUncertain(): OnUncertain
     {
         return OnUncertain::tryFrom($this->args->text('on-uncertain') ?? 'retry')

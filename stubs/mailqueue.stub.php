@@ -482,6 +482,32 @@ namespace MailQueue {
         public static function trace(bool $on): string {}
 
         /**
+         * What a relay's reply means, by the file of mailqueue.verdicts and the table.
+         *
+         * @param string $reply such as "450 4.7.1 try later"; several lines with "\n" between
+         * @param string $at connect, mail, rcpt, data or dot
+         * @return array{verdict: string, wait: int, throttled: bool, line: ?int, row: ?string} wait:
+         *         seconds that the reply or the rule names. throttled: the relay's trouble if it comes
+         *         several times in a row. line: of the rule. row: of the table, if no rule decided
+         * @throws Exception if the file cannot be used
+         */
+        public static function verdict(string $reply, string $at, string $relay): array {}
+
+        /**
+         * The table of verdicts.
+         *
+         * @return list<string> "stages | codes | enhanced codes | text | verdict"
+         */
+        public static function verdictRows(): array {}
+
+        /**
+         * How many rules the file of mailqueue.verdicts has; 0 without one.
+         *
+         * @throws Exception if the file cannot be used
+         */
+        public static function verdictRules(): int {}
+
+        /**
          * The least and the most of runWorker()'s numbers, by their names, and of a mail's recipients.
          *
          * @return array<string, array{int, int}>

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 1b1bf75050c72c6e3c1340983076df8129df189e */
+ * Stub hash: 18075951a7f81c8a5b922190cd57ab9091646d2b */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -202,6 +202,16 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_trace, 
 	ZEND_ARG_TYPE_INFO(0, on, _IS_BOOL, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_verdict, 0, 3, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, reply, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, at, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, relay, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_MailQueue_Internal_verdictRows arginfo_class_MailQueue_strays
+
+#define arginfo_class_MailQueue_Internal_verdictRules arginfo_class_MailQueue_migrate
+
 #define arginfo_class_MailQueue_Internal_limits arginfo_class_MailQueue_strays
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_afterResponse, 0, 6, IS_VOID, 0)
@@ -299,6 +309,9 @@ ZEND_METHOD(MailQueue_Internal, select);
 ZEND_METHOD(MailQueue_Internal, eraseHistory);
 ZEND_METHOD(MailQueue_Internal, probe);
 ZEND_METHOD(MailQueue_Internal, trace);
+ZEND_METHOD(MailQueue_Internal, verdict);
+ZEND_METHOD(MailQueue_Internal, verdictRows);
+ZEND_METHOD(MailQueue_Internal, verdictRules);
 ZEND_METHOD(MailQueue_Internal, limits);
 ZEND_METHOD(MailQueue_Internal, afterResponse);
 ZEND_METHOD(MailQueue_Internal, hasAcl);
@@ -353,6 +366,9 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, eraseHistory, arginfo_class_MailQueue_Internal_eraseHistory, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, probe, arginfo_class_MailQueue_Internal_probe, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, trace, arginfo_class_MailQueue_Internal_trace, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, verdict, arginfo_class_MailQueue_Internal_verdict, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, verdictRows, arginfo_class_MailQueue_Internal_verdictRows, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, verdictRules, arginfo_class_MailQueue_Internal_verdictRules, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, limits, arginfo_class_MailQueue_Internal_limits, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, afterResponse, arginfo_class_MailQueue_Internal_afterResponse, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, hasAcl, arginfo_class_MailQueue_Internal_hasAcl, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)

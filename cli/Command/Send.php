@@ -11,6 +11,7 @@ use MailQueue\Cli\Relay\Trial;
 use MailQueue\Cli\Sendmail\Host;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
+use MailQueue\Internal;
 use MailQueue\Stats;
 
 /** send --test: sends one mail at once, and shows what was said with the relay. */
@@ -26,6 +27,7 @@ final class Send extends Command
         $queue = $this->settings->queue();
         $stats = $queue->stats(Status::EXACT);
         $from = Sender::address($this->args, $this->settings);
+        $this->settings->verdicts() === null || Internal::verdictRules(); // before a token is taken
         $this->pay($queue, $stats);
         $mail = ['from' => $from, 'to' => $to] + self::text($to);
         $trial = new Trial($this->settings, $queue, $mail);

@@ -47,6 +47,7 @@ final class Work extends Command
         if ($settings->dkim() !== null) {
             $options['dkim'] = $settings->dkim();
         }
+        $settings->verdicts();
         $look = $this->look(!$daemon, $options['maxWorkers'], $options['log']);
         if ($look === null) {
             return $this->nothing('locked', 'another worker is running');

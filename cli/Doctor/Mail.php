@@ -13,6 +13,7 @@ use MailQueue\Cli\Sendmail\Aliases;
 use MailQueue\Cli\Settings;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
+use MailQueue\Internal;
 
 use const MailQueue\Cli\PROGRAM;
 
@@ -201,6 +202,30 @@ final class Mail extends Check
             . 'owner, so others can read root\'s mail',
             'To stop that:',
             'chmod go-w ' . Terminal::word($aliases->path)
+        );
+    }
+
+    /** Checks the rules for what replies mean. */
+    public function verdicts(): void
+    {
+        try {
+            $file = $this->settings->verdicts();
+            if ($file === null) {
+                return;
+            }
+            $rules = Internal::verdictRules();
+            $this->add(true, "verdicts $file: $rules " . ($rules === 1 ? 'rule' : 'rules'), '');
+        } catch (Stop | MailQueue\Exception $e) {
+            $this->add(false, $e->getMessage(), 'Until that is fixed, the worker sends nothing. '
+                . 'To try a rule: mailqueue verdict');
+            return;
+        }
+        FileAccess::othersMayWrite($file) && $this->add(
+            false,
+            "verdicts $file can be written by others than its owner, so others can have mail "
+            . 'parked',
+            'To stop that:',
+            'chmod go-w ' . Terminal::word($file)
         );
     }
 }

@@ -10,8 +10,9 @@ struct mq_transport_options {
     struct mq_clock clock;
     int connections;           /* the most SMTP sessions or sendmail processes; 1 or more */
     const char *sendmail_path; /* from php.ini, for sendmail:// without a command; NULL: none */
-    const char *own_program;   /* bin/mailqueue as installed; NULL: not known */
-    const char *accounts;      /* the directory of OAuth2 accounts; NULL: none */
+    const struct mq_rules *verdicts; /* borrowed until the transport is freed; NULL: none */
+    const char *own_program;         /* bin/mailqueue as installed; NULL: not known */
+    const char *accounts;            /* the directory of OAuth2 accounts; NULL: none */
     struct mq_buffer *trace; /* gets what is said over SMTP (mq_smtp_probe()); NULL: nothing does */
     bool no_command;         /* sendmail:// may start sendmail_path only */
 };

@@ -59,6 +59,8 @@ struct mq_transport {
     bool stopped;  /* after wind_down() or abort(): nothing more begins */
     bool troubled; /* the relay as a whole is in trouble: nothing more begins */
     struct mq_relay_trouble trouble;
+    char note[MQ_TARGET_REPLY_MAX + 64]; /* news of the relay for the log; "": none. The worker
+                                            clears it */
 };
 
 /* ---- for the worker ---- */

@@ -1,5 +1,6 @@
-/* Stores in the queue what the transport has found out about its relay, so that no run has to find
- * out again. The text is "dot", or another word and until when it holds ("group 1798761600"). */
+/* Tells what the transport has found out about its relay, and stores it in the queue, so that no
+ * run has to find out again. The text is "dot", or another word and until when it holds ("group
+ * 1798761600"). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,5 +77,21 @@ void mq_lane_keep_finding(struct mq_lane *lane)
         lane->finding.until_s = until_s;
     } else {
         lane->trouble.retry_ms = mq_run_now_ms(lane->run) + AGAIN_MS;
+    }
+}
+
+void mq_lane_tell_note(struct mq_lane *lane)
+{
+    char *note = lane->transport->note;
+    struct mq_event event = {
+        .type = MQ_EVENT_RELAY_SESSIONS,
+        .at_s = mq_run_now_s(lane->run),
+        .relay = (char *)lane->name, /* copied by mq_events_add() */
+        .reply = note,
+        .ms = -1,
+    };
+    if (note[0]) {
+        mq_events_add(&lane->run->events, &event);
+        note[0] = '\0';
     }
 }

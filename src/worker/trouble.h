@@ -57,5 +57,7 @@ void mq_lane_reopen(struct mq_lane *lane);
 void mq_lane_remember(struct mq_lane *lane);
 /* Stores what this run has found out about the relay. */
 void mq_lane_keep_finding(struct mq_lane *lane);
+/* Tells the transport\'s news. */
+void mq_lane_tell_note(struct mq_lane *lane);
 
 #endif

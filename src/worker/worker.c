@@ -243,6 +243,7 @@ static void watch(struct mq_run *run)
     mq_run_put_back(run);
     for (size_t i = 0; i < run->relays->lane_count; i++) {
         mq_lane_keep_finding(run->relays->lanes[i]);
+        mq_lane_tell_note(run->relays->lanes[i]);
     }
 }
 

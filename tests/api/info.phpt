@@ -51,6 +51,7 @@ mailqueue.run_dir => no value => no value
 mailqueue.max_message_size => 26214400 => 26214400
 mailqueue.log => no value => no value
 mailqueue.dkim => no value => no value
+mailqueue.verdicts => no value => no value
 mailqueue.redirect_to => no value => no value
 mailqueue.allow_to => no value => no value
 mailqueue.aliases => no value => no value

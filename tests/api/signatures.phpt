@@ -105,6 +105,9 @@ final class MailQueue\Internal
   public static eraseHistory(MailQueue $queue, array $ids): void
   public static probe(string $transport): string
   public static trace(bool $on): string
+  public static verdict(string $reply, string $at, string $relay): array
+  public static verdictRows(): array
+  public static verdictRules(): int
   public static limits(): array
   public static afterResponse(MailQueue $queue, int $seconds, int $mails, ?callable $compose, ?callable $sign, bool $isLast): void
   public static hasAcl(string $path): bool

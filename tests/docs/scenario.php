@@ -194,6 +194,10 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
     ['block' => 'docs/transports.md: openssl genpkey', 'through' => static fn(string $block): string
         => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite MAILQUEUE_TRANSPORT=null://null; ' . $block,
         'shows' => '/2 sent/'],
+    ['block' => 'docs/transports.md: # relay', 'through' => static fn(string $block): string
+        => "cat >verdicts <<'END'\n{$block}END\n"
+        . "mailqueue verdict '421 your daily quota' --at mail --relay smtp.example.net --verdicts verdicts",
+        'shows' => '/relay: .*6 h.*verdicts, line 2/s'],
     ['text' => 'docs/databases.md: sqlite3 app.sqlite ".backup copy.sqlite"'],
     ['block' => 'docs/adopting.md: sendmail_path = "/usr/bin', 'through' => $mail],
     ['block' => 'docs/adopting.md: sendmail_path = "php -n', 'through' => $mail],

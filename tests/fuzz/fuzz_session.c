@@ -1,9 +1,8 @@
 /* SMTP sessions against a hostile relay: whatever it says and whenever it hangs up, what is on the
  * wire is SMTP, a body goes out only after MAIL, RCPT and DATA were accepted, it is the mail's, and
- * each mail comes back once, "accepted" where the dot got a 2xx, and nowhere else.
- *
- * The first four bytes choose extensions, mails, message and writes; the rest is what the relay
- * says, with 0xFF before a letter of act(). */
+ * each mail comes back once, "accepted" where the dot got a 2xx, and nowhere else. The first four
+ * bytes choose extensions, mails, message and writes; the rest is what the relay says, with 0xFF
+ * before a letter of act(). */
 #include "fuzz.h"
 
 #include <string.h>
@@ -58,15 +57,10 @@ static struct world {
 
 static struct mq_buffer big;
 
-static int64_t clock_s(void *context)
-{
-    (void)context;
-    return 1000000 + w.now_ms / 1000;
-}
-
 static int64_t clock_us(void *context)
 {
-    return clock_s(context) * 1000000;
+    (void)context;
+    return (1000000 + w.now_ms / 1000) * 1000000;
 }
 
 static int64_t clock_ms(void *context)
@@ -206,10 +200,9 @@ static void heard(struct mq_smtp_owner *owner, int code)
 {
     (void)owner;
     if (w.count > 0) {
-        struct command command = w.commands[w.head];
+        answered(&w.commands[w.head], code);
         w.head = (w.head + 1) % COMMANDS;
         w.count--;
-        answered(&command, code);
     }
 }
 
@@ -321,6 +314,12 @@ static void collect(void)
     const struct mq_relay_trouble *trouble = &w.transport.trouble;
     REQUIRE(!w.transport.troubled || (trouble->reason[0] != '\0' && trouble->retry_after_s >= 0));
     w.transport.troubled = false; /* it belongs to another run */
+}
+
+static bool crowded(struct mq_smtp_owner *owner, const struct mq_smtp_tx *tx, const char *why,
+                    int64_t wait_s)
+{
+    return owner == &w.owner && tx->transfer != NULL && why[0] != '\0' && wait_s >= 0;
 }
 
 static void closed(struct mq_smtp_owner *owner, struct mq_smtp_session *session, const char *why)
@@ -484,6 +483,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                .following = data[0] & 128 ? MQ_SMTP_FOLLOW_TRY : MQ_SMTP_FOLLOW_DOT,
                                .next = next,
                                .closed = closed,
+                               .crowded = crowded,
                                .heard = heard};
     make_mails(data);
     run(data, data + 4, size - 4);

@@ -25,6 +25,7 @@
 #include "php/message/fields.h"
 #include "php/paths.h"
 #include "php/pdo/driver.h"
+#include "php/verdicts.h"
 #include "php/worker/hooks.h"
 #include "php_mailqueue.h"
 #include "queue/body.h"
@@ -91,6 +92,7 @@ struct run {
     struct mq_queue *queue; /* the run's own, whose connection does the checkpoints */
     struct mq_relays relays;
     struct mq_transport *closure_transport; /* NULL: the transport is a DSN */
+    struct mq_rules *verdicts;              /* NULL: none */
     char *log_path;
     char *run_dir;
     int64_t final_timeout_ms; /* the longest; 0: no transport waits for something after a message */
@@ -194,6 +196,7 @@ static enum mq_status open_relay(void *context, struct mq_str text, struct mq_tr
     struct run *run = context;
     struct mq_transport_options options =
         transport_options(run->number[ARG_CONNECTIONS], *mq_queue_clock(run->queue));
+    options.verdicts = run->verdicts;
     struct mq_dsn dsn = {0};
     MQ_TRY(mq_dsn_parse(text, &dsn, err));
     enum mq_status status = check_path_of(&dsn, err);
@@ -269,6 +272,7 @@ static enum mq_status open_log(struct run *run, struct mq_error *err)
 
 static enum mq_status open_run(struct run *run, struct mq_php_queue *self, struct mq_error *err)
 {
+    MQ_TRY(mq_php_verdicts_read(&run->verdicts, err));
     MQ_TRY(mq_php_queue_open(self, true, &run->queue, err));
     MQ_TRY(open_transport(run, err));
     run->php.pdo = mq_php_pdo_of_run(mq_queue_db(run->queue));
@@ -299,6 +303,7 @@ static void close_run(struct run *run)
     if (run->closure_transport) {
         mq_transport_free(run->closure_transport);
     }
+    mq_rules_free(run->verdicts);
     mq_queue_close(run->queue);
     if (run->hooks.log) {
         mq_log_close(run->hooks.log);

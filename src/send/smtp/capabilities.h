@@ -13,7 +13,8 @@ struct mq_greeting {
     bool first;           /* the next line is the reply's first: the relay's name, no keyword */
     bool logged_in;       /* a 235 came */
     char mechanisms[128]; /* login mechanisms that EHLO offers; "" none */
-    char refusal[MQ_TARGET_REPLY_MAX]; /* the last 4xx or 5xx line, "" none */
+    bool refusing;        /* the refusal has more lines */
+    char refusal[MQ_TARGET_REPLY_MAX]; /* the last 4xx or 5xx reply in one line, "" none */
 };
 
 /* Reads one line of the relay, with or without its line end. */

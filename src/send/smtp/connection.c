@@ -28,6 +28,7 @@
 
 struct mq_connector {
     const struct mq_dsn *dsn;
+    const struct mq_rules *rules;
     struct mq_buffer *trace; /* NULL: none */
     CURLM *multi;
     char *url;
@@ -265,8 +266,9 @@ static bool set_options(struct link *link)
 
 /* ---- the connector ---- */
 
-enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_buffer *trace,
-                                struct mq_connector **out, struct mq_error *err)
+enum mq_status mq_connector_new(const struct mq_dsn *dsn, const struct mq_rules *rules,
+                                struct mq_buffer *trace, struct mq_connector **out,
+                                struct mq_error *err)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         return mq_error_set(err, MQ_TRANSPORT, "transport", "libcurl cannot be initialised");
@@ -277,6 +279,7 @@ enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_buffer *trac
         return mq_error_nomem(err);
     }
     connector->dsn = dsn;
+    connector->rules = rules;
     connector->trace = trace;
     connector->url = make_url(dsn);
     connector->multi = curl_multi_init();
@@ -371,16 +374,28 @@ static void set_reason(struct mq_connect_result *out, const char *text, bool log
     }
 }
 
+/* What the relay's refusal means; "": it said nothing. */
+static struct mq_verdict verdict_of(const struct mq_connector *connector, const char *refusal)
+{
+    struct mq_reply_reader reader = {.line_len = 0};
+    char line[MQ_TARGET_REPLY_MAX + 2];
+    struct mq_str rest = {line, (size_t)snprintf(line, sizeof line, "%s\r\n", refusal)};
+    struct mq_reply reply;
+    struct mq_error err;
+    bool complete = false;
+    bool reads = mq_reply_read(&reader, &rest, &complete, &reply, &err) == MQ_OK && complete;
+    return mq_verdict_decide(connector->rules, connector->dsn->host, MQ_STAGE_CONNECT,
+                             reads ? &reply : NULL);
+}
+
 static void describe_failure(struct link *link, CURLcode code, struct mq_connect_result *out)
 {
     const char *refusal = link->greeting.refusal;
-    struct mq_reply reply = {.code = 400};
     /* After a 4yz, another try can succeed. */
     out->hopeless = is_hopeless(code) && refusal[0] != '4';
     set_reason(out, link->error[0] ? link->error : curl_easy_strerror(code),
                code == CURLE_LOGIN_DENIED, &link->greeting);
-    snprintf(reply.text, sizeof reply.text, "%s", refusal);
-    out->retry_after_s = mq_reply_retry_after_s(&reply);
+    out->verdict = verdict_of(link->connector, refusal);
 }
 
 /* Whether a connection that libcurl reports as open works and, with a user, is logged in. */
@@ -462,7 +477,7 @@ enum mq_status mq_smtp_probe(const struct mq_dsn *dsn, struct mq_buffer *trace,
     struct mq_connector *connector = NULL;
     struct mq_connect_result result;
     struct mq_channel *channel = NULL;
-    MQ_TRY(mq_connector_new(dsn, trace, &connector, err));
+    MQ_TRY(mq_connector_new(dsn, NULL, trace, &connector, err));
     enum mq_status status = mq_connector_begin(connector, NULL, &channel, err);
     if (status == MQ_OK) {
         while (!mq_connector_take(connector, &result)) {

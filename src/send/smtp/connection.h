@@ -3,6 +3,7 @@
 #ifndef MQ_SEND_SMTP_CONNECTION_H
 #define MQ_SEND_SMTP_CONNECTION_H
 
+#include "policy/verdict.h"
 #include "send/dsn.h"
 #include "send/smtp/channel.h"
 #include "send/transport.h"
@@ -17,12 +18,13 @@ struct mq_connect_result {
     struct mq_smtp_caps caps;
     bool hopeless; /* login, certificate, silence: another try would end the same way */
     char reason[MQ_TARGET_REPLY_MAX];
-    int64_t retry_after_s;
+    struct mq_verdict verdict; /* of the reply that refused us */
 };
 
-/* `dsn` and `trace` are borrowed and must outlive the connector. */
-enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_buffer *trace,
-                                struct mq_connector **out, struct mq_error *err);
+/* `dsn`, `rules` and `trace` are borrowed and must outlive the connector; NULL rules: none. */
+enum mq_status mq_connector_new(const struct mq_dsn *dsn, const struct mq_rules *rules,
+                                struct mq_buffer *trace, struct mq_connector **out,
+                                struct mq_error *err);
 void mq_connector_free(struct mq_connector *connector); /* close its channels first */
 
 /* Begins to connect. Until its result is taken, the channel can only be closed. */
