@@ -70,12 +70,12 @@ final class Figures
         $found = Internal::select($queue, 'SELECT at - at % 60 AS minute, SUM(recipients) FROM {H} '
             . 'WHERE ' . ($isAbout ? 'id IN (' . implode(', ', self::sample($ids)) . ') AND ' : '')
             . "at >= ?1 AND event = 'sent' GROUP BY minute", [$first]);
-        foreach ($isAbout ? $found : [] as $i => [$minute, $number]) {
-            $at = intdiv((int) $minute - $first, 60);
-            $rows = ($ids[$at + 1] ?? $ids[$at]) - $ids[$at];
-            $found[$i][1] = (int) round((int) $number * max(1, $rows / self::SAMPLE));
+        $series = self::series($first, 60, 60, $found);
+        foreach ($isAbout ? array_keys($series) : [] as $i => $minute) {
+            $share = max(1, ($ids[$i + 1] - $ids[$i]) / self::SAMPLE);
+            $series[$minute] = (int) round($series[$minute] * $share);
         }
-        return [self::series($first, 60, 60, $found), $isAbout];
+        return [$series, $isAbout];
     }
 
     /**
