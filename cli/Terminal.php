@@ -186,6 +186,7 @@ final class Terminal
     {
         $shell = "trap '' INT QUIT TERM HUP TTOU; stty -echo <&3; echo; read -r end; stty echo <&3";
         $isTerminal = stream_isatty(STDIN);
+        $pipes = [];
         $guard = $isTerminal && function_exists('proc_open')
             ? @proc_open(['sh', '-c', $shell], [['pipe', 'r'], ['pipe', 'w'], 3 => STDIN], $pipes)
             : false;

@@ -136,10 +136,11 @@ final class Overview extends View
                 $hour === null ? Html::e('p', ['class' => 'note'], $this->t('The chart of the last '
                     . 'hour needs the history: set mailHistoryDays in the settings.'))
                     : Chart::bars(
-                        $hour,
+                        $hour[0],
                         $this->t('Last hour, by minute'),
                         'H:i',
-                        $this->context->texts
+                        $this->context->texts,
+                        $hour[1]
                     ),
                 Chart::bars(
                     Figures::day($queue),
