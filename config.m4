@@ -167,6 +167,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/backoff.c
     src/policy/bucket.c
     src/policy/hours.c
+    src/policy/http_verdict.c
     src/policy/limits.c
     src/policy/outcome.c
     src/policy/reply.c
@@ -208,6 +209,13 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/dsn_text.c
     src/send/factory.c
     src/send/group.c
+    src/send/http/answer.c
+    src/send/http/exchange.c
+    src/send/http/http.c
+    src/send/http/options.c
+    src/send/http/payload.c
+    src/send/http/result.c
+    src/send/http/ses.c
     src/send/intent/intent.c
     src/send/intent/read.c
     src/send/maildir.c
@@ -312,6 +320,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/config])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/sql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/send/http])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/intent])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/sendmail])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/smtp])

@@ -8,11 +8,12 @@
 #include "core/ascii.h"
 #include "send/dsn_text.h"
 
-#define HOST_MAX 253
+#define HOST_MAX       253
+#define API_TIMEOUT_MS 120000
 
 static enum mq_status parse_scheme(struct mq_str *text, struct mq_dsn *dsn, struct mq_error *err)
 {
-    static const char *const schemes[] = {"smtp", "smtps", "null", "sendmail", "file"};
+    static const char *const schemes[] = {"smtp", "smtps", "null", "file", "sendmail", "ses+https"};
     struct mq_str scheme;
     if (mq_dsn_cut(text, ':', &scheme) && mq_str_begins(*text, "//")) {
         *text = mq_str_skip(*text, 2);
@@ -120,6 +121,26 @@ static enum mq_status parse_file(struct mq_str text, struct mq_str path, struct 
     return mq_dsn_decode(MQ_STR(""), &dsn->host, err);
 }
 
+/* What a scheme says besides its options. */
+static enum mq_status apply_scheme(struct mq_dsn *dsn, struct mq_error *err)
+{
+    bool plain = dsn->tls == MQ_TLS_NONE;
+    if (mq_dsn_is(dsn, "smtps") && plain) {
+        return mq_dsn_bad(err, "tls=none contradicts smtps://; write smtp:// or leave it out");
+    }
+    if (mq_dsn_is_http(dsn) && plain && !mq_dsn_is_loopback(dsn)) {
+        return mq_dsn_bad(err, "tls=none is only for an API on this host (127.0.0.1, ::1, "
+                               "localhost): its key would go out unencrypted; leave it out");
+    }
+    if (mq_dsn_is(dsn, "smtps") || (mq_dsn_is_http(dsn) && !plain)) {
+        dsn->tls = MQ_TLS_IMPLICIT;
+    }
+    if (mq_dsn_is(dsn, "file") || mq_dsn_is(dsn, "null")) {
+        dsn->final_timeout_ms = 0;
+    }
+    return MQ_OK;
+}
+
 static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
@@ -140,17 +161,11 @@ static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_er
         status = parse_remote(text, path, dsn, err);
     }
     MQ_TRY(status);
+    if (mq_dsn_is_http(dsn)) {
+        dsn->final_timeout_ms = API_TIMEOUT_MS;
+    }
     MQ_TRY(has_options ? mq_dsn_parse_options(options, dsn, err) : MQ_OK);
-    if (mq_dsn_is(dsn, "smtps")) {
-        if (dsn->tls == MQ_TLS_NONE) {
-            return mq_dsn_bad(err, "tls=none contradicts smtps://; write smtp:// or leave it out");
-        }
-        dsn->tls = MQ_TLS_IMPLICIT;
-    }
-    if (mq_dsn_is(dsn, "file") || mq_dsn_is(dsn, "null")) {
-        dsn->final_timeout_ms = 0;
-    }
-    return MQ_OK;
+    return apply_scheme(dsn, err);
 }
 
 enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err)
@@ -176,6 +191,7 @@ enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_er
 void mq_dsn_clear(struct mq_dsn *dsn)
 {
     mq_dsn_wipe(dsn->password);
+    mq_dsn_wipe(dsn->session_token);
     for (size_t i = 0; i < dsn->command.count; i++) {
         mq_dsn_wipe(dsn->command.items[i]); /* some programs take a password in an option */
     }
@@ -187,6 +203,7 @@ void mq_dsn_clear(struct mq_dsn *dsn)
     free(dsn->ehlo);
     free(dsn->source_ip);
     free(dsn->proxy);
+    free(dsn->region);
     *dsn = (struct mq_dsn){0};
 }
 
@@ -221,7 +238,7 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
     struct mq_buffer out = {0};
     mq_buffer_printf(&out, "%s://", dsn->scheme);
     if (dsn->user != NULL) {
-        append_encoded(&out, dsn->user, "");
+        append_encoded(&out, mq_dsn_is_http(dsn) ? "***" : dsn->user, "");
         mq_buffer_cstr(&out, dsn->password ? ":***@" : "@");
     }
     mq_buffer_printf(&out, is_ipv6(dsn->host) ? "[%s]" : "%s", dsn->host);
@@ -233,6 +250,9 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
     }
     if (dsn->command.count > 0) {
         append_command(&out, &dsn->command);
+    }
+    if (dsn->region != NULL) {
+        mq_buffer_printf(&out, "?region=%s", dsn->region);
     }
     return mq_buffer_take(&out);
 }

@@ -13,7 +13,9 @@
 #define SESSIONS_MAX 1000
 
 /* Which schemes an option is for. */
-enum { FOR_SMTP = 1, FOR_SENDMAIL = 2, FOR_FILE = 4 };
+enum { FOR_SMTP = 1, FOR_SENDMAIL = 2, FOR_FILE = 4, FOR_SES = 8 };
+#define FOR_APIS FOR_SES
+#define FOR_NET  (FOR_SMTP | FOR_APIS) /* those with connections of our own */
 
 enum type { TEXT, WORD, BOOL, SECONDS, COUNT, SESSIONS, COMMAND };
 
@@ -46,6 +48,12 @@ static bool is_proxy(const char *text)
            end[3] != '\0';
 }
 
+static bool is_region(const char *text)
+{
+    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    return text[len] == '\0' && len <= 32;
+}
+
 static const char tls_words[] = "auto none required";
 static const char pipelining_words[] = "auto 0 1 dot";
 static const char bool_words[] = "0 1 false true no yes off on";
@@ -59,28 +67,31 @@ _Static_assert(MQ_PIPELINING_LEARN == 0 && MQ_PIPELINING_NONE == 1 && MQ_PIPELIN
 #define MEMBER(name) offsetof(struct mq_dsn, name)
 
 static const struct option options[] = {
-    {"tls", FOR_SMTP, WORD, MEMBER(tls), "must be auto, none or required", tls_words, NULL},
-    {"cafile", FOR_SMTP, TEXT, MEMBER(cafile), NULL, NULL, NULL},
-    {"verify_peer", FOR_SMTP, BOOL, MEMBER(verify_peer), "must be 1 or 0", bool_words, NULL},
+    {"tls", FOR_NET, WORD, MEMBER(tls), "must be auto, none or required", tls_words, NULL},
+    {"cafile", FOR_NET, TEXT, MEMBER(cafile), NULL, NULL, NULL},
+    {"verify_peer", FOR_NET, BOOL, MEMBER(verify_peer), "must be 1 or 0", bool_words, NULL},
     {"ehlo", FOR_SMTP, TEXT, MEMBER(ehlo),
      "must be a host name or an address literal like [192.0.2.1]", NULL, is_ehlo},
-    {"source_ip", FOR_SMTP, TEXT, MEMBER(source_ip), "must be an IPv4 or IPv6 address of this host",
+    {"source_ip", FOR_NET, TEXT, MEMBER(source_ip), "must be an IPv4 or IPv6 address of this host",
      NULL, is_ip},
-    {"proxy", FOR_SMTP, TEXT, MEMBER(proxy),
+    {"proxy", FOR_NET, TEXT, MEMBER(proxy),
      "must begin with http://, https://, socks4://, socks4a://, socks5:// or socks5h://, followed "
      "by host and port",
      NULL, is_proxy},
     {"pipelining", FOR_SMTP, WORD, MEMBER(pipelining), "must be auto, 0, 1 or dot",
      pipelining_words, NULL},
-    {"connect_timeout", FOR_SMTP, SECONDS, MEMBER(connect_timeout_ms), seconds_rule, NULL, NULL},
+    {"connect_timeout", FOR_NET, SECONDS, MEMBER(connect_timeout_ms), seconds_rule, NULL, NULL},
     {"command_timeout", FOR_SMTP, SECONDS, MEMBER(command_timeout_ms), seconds_rule, NULL, NULL},
     {"data_timeout", FOR_SMTP, SECONDS, MEMBER(data_timeout_ms), seconds_rule, NULL, NULL},
-    {"block_timeout", FOR_SMTP, SECONDS, MEMBER(block_timeout_ms), seconds_rule, NULL, NULL},
-    {"final_timeout", FOR_SMTP | FOR_SENDMAIL, SECONDS, MEMBER(final_timeout_ms), seconds_rule,
-     NULL, NULL},
-    {"idle_timeout", FOR_SMTP, SECONDS, MEMBER(idle_ms), seconds_rule, NULL, NULL},
+    {"block_timeout", FOR_NET, SECONDS, MEMBER(block_timeout_ms), seconds_rule, NULL, NULL},
+    {"final_timeout", FOR_NET | FOR_SENDMAIL, SECONDS, MEMBER(final_timeout_ms), seconds_rule, NULL,
+     NULL},
+    {"idle_timeout", FOR_NET, SECONDS, MEMBER(idle_ms), seconds_rule, NULL, NULL},
     {"max_mails", FOR_SMTP, COUNT, MEMBER(mails_per_connection),
      "must be a number from 1 to 1000000", NULL, NULL},
+    {"region", FOR_SES, TEXT, MEMBER(region), "must be a region such as eu-west-1", NULL,
+     is_region},
+    {"session_token", FOR_SES, TEXT, MEMBER(session_token), NULL, NULL, NULL},
     {"command", FOR_SENDMAIL, COMMAND, MEMBER(command), NULL, NULL, NULL},
     {"connections", FOR_SMTP | FOR_SENDMAIL, SESSIONS, MEMBER(connections),
      "must be a number from 1 to 1000", NULL, NULL},
@@ -90,7 +101,10 @@ static const struct option options[] = {
 
 static unsigned scheme_of(const struct mq_dsn *dsn)
 {
-    return mq_dsn_is(dsn, "sendmail") ? FOR_SENDMAIL : mq_dsn_is(dsn, "file") ? FOR_FILE : FOR_SMTP;
+    return mq_dsn_is(dsn, "sendmail")    ? FOR_SENDMAIL
+           : mq_dsn_is(dsn, "file")      ? FOR_FILE
+           : mq_dsn_is(dsn, "ses+https") ? FOR_SES
+                                         : FOR_SMTP;
 }
 
 /* Converts seconds ("30", "0.5") to milliseconds; 0: not a number, or out of range. */

@@ -61,6 +61,11 @@ enum mq_status mq_maildir_new(struct mq_dsn *dsn, const struct mq_transport_opti
 enum mq_status mq_null_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                            struct mq_transport **out, struct mq_error *err);
 
+/* A mail API over HTTPS: many requests at once, each with a complete message. MQ_CONFIG: parts of
+ * the DSN that the API needs are missing. */
+enum mq_status mq_http_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
+                           struct mq_transport **out, struct mq_error *err);
+
 const char *mq_curl_version(void); /* the version of the libcurl in use */
 
 #endif

@@ -165,6 +165,28 @@ static void test_file(void **state)
     assert_string_equal(dsn.path, "/x");
 }
 
+static void test_ses(void **state)
+{
+    (void)state;
+    parse("ses+https://AKID:se%2Fcret@default?region=eu-west-1&session_token=t%2Bk%3D");
+    assert_string_equal(dsn.scheme, "ses+https");
+    assert_string_equal(dsn.user, "AKID");
+    assert_string_equal(dsn.password, "se/cret");
+    assert_string_equal(dsn.host, "default");
+    assert_string_equal(dsn.region, "eu-west-1");
+    assert_string_equal(dsn.session_token, "t+k=");
+    assert_int_equal(dsn.tls, MQ_TLS_IMPLICIT);
+    assert_int_equal(dsn.final_timeout_ms, 120000);
+    assert_true(mq_dsn_is_http(&dsn));
+    assert_redacted("ses+https://***:***@default?region=eu-west-1");
+    parse("SES+HTTPS://AKID:secret@[::1]:8005?tls=none&final_timeout=5");
+    assert_int_equal(dsn.tls, MQ_TLS_NONE);
+    assert_int_equal(dsn.final_timeout_ms, 5000);
+    assert_redacted("ses+https://***:***@[::1]:8005");
+    parse("smtp://h");
+    assert_false(mq_dsn_is_http(&dsn));
+}
+
 /* The expected part of the error's text, which names the cure. */
 static void test_bad(void **state)
 {
@@ -271,6 +293,10 @@ static void test_bad(void **state)
         {"file:///x%y", "%25"},
         {"file:///x?final_timeout=5", "\"final_timeout\"; file:// has none"},
         {"file:///x?y=1", "file:// has none"},
+        {"ses+https://AKID:SECRET@default?tls=none", "only for an API on this host"},
+        {"ses+https://AKID:SECRET@default?region=eu_west", "region must be"},
+        {"ses+https://AKID:SECRET@default?ehlo=x", "\"ehlo\"; ses+https:// has tls, cafile"},
+        {"smtp://relay?region=eu-west-1", "unknown option \"region\""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
@@ -298,7 +324,7 @@ static void test_prefixes(void **state)
     static const char *const texts[] = {
         "smtp://us%41er:p%41ss@[::1]:587/?tls=none&cafile=%2Fx&max_mails=5",
         "sendmail://default/?command=/x%20'a%27%20\"b\\\"\"%20\\c&final_timeout=5",
-        "file://localhost/a%20b/?"};
+        "file://localhost/a%20b/?", "ses+https://A:B@default?region=x&session_token=%2F"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         for (size_t len = 0; len <= strlen(texts[i]); len++) {
@@ -337,7 +363,8 @@ int main(void)
         cmocka_unit_test(test_plain),    cmocka_unit_test(test_credentials),
         cmocka_unit_test(test_options),  cmocka_unit_test(test_bad),
         cmocka_unit_test(test_sendmail), cmocka_unit_test(test_file),
-        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_loopback),
+        cmocka_unit_test(test_ses),      cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_loopback),
     };
     return cmocka_run_group_tests_name("dsn", tests, NULL, NULL);
 }
