@@ -212,6 +212,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/http/answer.c
     src/send/http/exchange.c
     src/send/http/http.c
+    src/send/http/mailgun.c
     src/send/http/options.c
     src/send/http/payload.c
     src/send/http/result.c

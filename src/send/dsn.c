@@ -13,7 +13,8 @@
 
 static enum mq_status parse_scheme(struct mq_str *text, struct mq_dsn *dsn, struct mq_error *err)
 {
-    static const char *const schemes[] = {"smtp", "smtps", "null", "file", "sendmail", "ses+https"};
+    static const char *const schemes[] = {"smtp", "smtps",     "null",         "sendmail",
+                                          "file", "ses+https", "mailgun+https"};
     struct mq_str scheme;
     if (mq_dsn_cut(text, ':', &scheme) && mq_str_begins(*text, "//")) {
         *text = mq_str_skip(*text, 2);
@@ -233,14 +234,25 @@ static void append_command(struct mq_buffer *out, const struct mq_strings *words
     }
 }
 
+/* The first part of an API's login is a key. Mailgun's second part is a domain, no secret. */
+static void append_login(struct mq_buffer *out, const struct mq_dsn *dsn)
+{
+    if (dsn->user == NULL) {
+        return;
+    }
+    append_encoded(out, mq_dsn_is_http(dsn) ? "***" : dsn->user, "");
+    if (dsn->password != NULL) {
+        mq_buffer_char(out, ':');
+        append_encoded(out, mq_dsn_is(dsn, "mailgun+https") ? dsn->password : "***", "");
+    }
+    mq_buffer_char(out, '@');
+}
+
 char *mq_dsn_redacted(const struct mq_dsn *dsn)
 {
     struct mq_buffer out = {0};
     mq_buffer_printf(&out, "%s://", dsn->scheme);
-    if (dsn->user != NULL) {
-        append_encoded(&out, mq_dsn_is_http(dsn) ? "***" : dsn->user, "");
-        mq_buffer_cstr(&out, dsn->password ? ":***@" : "@");
-    }
+    append_login(&out, dsn);
     mq_buffer_printf(&out, is_ipv6(dsn->host) ? "[%s]" : "%s", dsn->host);
     if (dsn->port != 0) {
         mq_buffer_printf(&out, ":%d", dsn->port);

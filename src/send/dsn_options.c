@@ -13,8 +13,8 @@
 #define SESSIONS_MAX 1000
 
 /* Which schemes an option is for. */
-enum { FOR_SMTP = 1, FOR_SENDMAIL = 2, FOR_FILE = 4, FOR_SES = 8 };
-#define FOR_APIS FOR_SES
+enum { FOR_SMTP = 1, FOR_SENDMAIL = 2, FOR_FILE = 4, FOR_SES = 8, FOR_MAILGUN = 16 };
+#define FOR_APIS (FOR_SES | FOR_MAILGUN)
 #define FOR_NET  (FOR_SMTP | FOR_APIS) /* those with connections of our own */
 
 enum type { TEXT, WORD, BOOL, SECONDS, COUNT, SESSIONS, COMMAND };
@@ -89,8 +89,8 @@ static const struct option options[] = {
     {"idle_timeout", FOR_NET, SECONDS, MEMBER(idle_ms), seconds_rule, NULL, NULL},
     {"max_mails", FOR_SMTP, COUNT, MEMBER(mails_per_connection),
      "must be a number from 1 to 1000000", NULL, NULL},
-    {"region", FOR_SES, TEXT, MEMBER(region), "must be a region such as eu-west-1", NULL,
-     is_region},
+    {"region", FOR_SES | FOR_MAILGUN, TEXT, MEMBER(region),
+     "must be a region such as eu-west-1; Mailgun's are us and eu", NULL, is_region},
     {"session_token", FOR_SES, TEXT, MEMBER(session_token), NULL, NULL, NULL},
     {"command", FOR_SENDMAIL, COMMAND, MEMBER(command), NULL, NULL, NULL},
     {"connections", FOR_SMTP | FOR_SENDMAIL, SESSIONS, MEMBER(connections),
@@ -101,10 +101,19 @@ static const struct option options[] = {
 
 static unsigned scheme_of(const struct mq_dsn *dsn)
 {
-    return mq_dsn_is(dsn, "sendmail")    ? FOR_SENDMAIL
-           : mq_dsn_is(dsn, "file")      ? FOR_FILE
-           : mq_dsn_is(dsn, "ses+https") ? FOR_SES
-                                         : FOR_SMTP;
+    static const struct {
+        const char *scheme;
+        unsigned bit;
+    } others[] = {{"sendmail", FOR_SENDMAIL},
+                  {"file", FOR_FILE},
+                  {"ses+https", FOR_SES},
+                  {"mailgun+https", FOR_MAILGUN}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (mq_dsn_is(dsn, others[i].scheme)) {
+            return others[i].bit;
+        }
+    }
+    return FOR_SMTP;
 }
 
 /* Converts seconds ("30", "0.5") to milliseconds; 0: not a number, or out of range. */

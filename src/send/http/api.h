@@ -39,7 +39,7 @@ struct mq_http_api {
     void (*read)(const struct mq_http_result *result, struct mq_http_answer *answer);
 };
 
-extern const struct mq_http_api mq_http_ses;
+extern const struct mq_http_api mq_http_ses, mq_http_mailgun;
 
 /* Copies the text that the first member `name` has, at any depth of a JSON text; "" if none has. It
  * is made printable. */

@@ -257,7 +257,7 @@ static const struct mq_http_events events = {on_connected, on_last};
 
 static const struct mq_http_api *api_of(const struct mq_dsn *dsn)
 {
-    static const struct mq_http_api *const apis[] = {&mq_http_ses};
+    static const struct mq_http_api *const apis[] = {&mq_http_ses, &mq_http_mailgun};
     size_t i = 0;
     while (!mq_dsn_is(dsn, apis[i]->scheme)) {
         i++;

@@ -151,23 +151,23 @@ static void hide(char *text, const char *secret)
     }
 }
 
-static void read_answer(const struct mq_http_pool *pool, const struct mq_http_result *result,
+static void read_answer(const struct mq_http_slot *slot, const struct mq_http_result *result,
                         struct mq_http_answer *answer)
 {
     *answer = (struct mq_http_answer){.status = result->status, .whole = result->whole};
     if (result->status == 0) {
         snprintf(answer->text, sizeof answer->text, "%s", result->reason);
     } else {
-        pool->api->read(result, answer);
+        slot->pool->api->read(result, answer);
         answer->is_receipt = answer->is_receipt && !result->early;
     }
     if (result->status >= 300 && result->status <= 399) {
         snprintf(answer->text, sizeof answer->text,
                  "it sends us to another address, where no key goes: check the transport's host");
     }
-    hide(answer->text, pool->dsn.user);
-    hide(answer->text, pool->dsn.password);
-    hide(answer->text, pool->dsn.session_token);
+    hide(answer->text, slot->request.user);
+    hide(answer->text, slot->request.secret);
+    hide(answer->text, slot->pool->dsn.session_token);
 }
 
 static void format(const struct mq_http_answer *answer, char out[MQ_TARGET_REPLY_MAX])
@@ -201,7 +201,7 @@ bool mq_http_finish(struct mq_http_slot *slot, struct mq_http_result *result)
         mq_http_give_back(slot, MQ_TRANSFER_LEASE_OVER);
         return false;
     }
-    read_answer(pool, result, &answer);
+    read_answer(slot, result, &answer);
     format(&answer, reply);
     enum mq_outcome verdict = mq_http_decide(pool->api->service, &answer);
     memcpy(result->reason, reply, sizeof reply);

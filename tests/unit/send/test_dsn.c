@@ -165,7 +165,7 @@ static void test_file(void **state)
     assert_string_equal(dsn.path, "/x");
 }
 
-static void test_ses(void **state)
+static void test_apis(void **state)
 {
     (void)state;
     parse("ses+https://AKID:se%2Fcret@default?region=eu-west-1&session_token=t%2Bk%3D");
@@ -183,6 +183,9 @@ static void test_ses(void **state)
     assert_int_equal(dsn.tls, MQ_TLS_NONE);
     assert_int_equal(dsn.final_timeout_ms, 5000);
     assert_redacted("ses+https://***:***@[::1]:8005");
+    parse("mailgun+https://key-1:mg.example.org@default?region=eu");
+    assert_string_equal(dsn.user, "key-1");
+    assert_redacted("mailgun+https://***:mg.example.org@default?region=eu");
     parse("smtp://h");
     assert_false(mq_dsn_is_http(&dsn));
 }
@@ -296,6 +299,7 @@ static void test_bad(void **state)
         {"ses+https://AKID:SECRET@default?tls=none", "only for an API on this host"},
         {"ses+https://AKID:SECRET@default?region=eu_west", "region must be"},
         {"ses+https://AKID:SECRET@default?ehlo=x", "\"ehlo\"; ses+https:// has tls, cafile"},
+        {"mailgun+https://SECRET:x@default?session_token=x", "\"session_token\"; mailgun+https://"},
         {"smtp://relay?region=eu-west-1", "unknown option \"region\""},
     };
     (void)state;
@@ -363,7 +367,7 @@ int main(void)
         cmocka_unit_test(test_plain),    cmocka_unit_test(test_credentials),
         cmocka_unit_test(test_options),  cmocka_unit_test(test_bad),
         cmocka_unit_test(test_sendmail), cmocka_unit_test(test_file),
-        cmocka_unit_test(test_ses),      cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_apis),     cmocka_unit_test(test_prefixes),
         cmocka_unit_test(test_loopback),
     };
     return cmocka_run_group_tests_name("dsn", tests, NULL, NULL);
