@@ -210,11 +210,13 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/factory.c
     src/send/group.c
     src/send/http/answer.c
+    src/send/http/api.c
     src/send/http/exchange.c
     src/send/http/http.c
     src/send/http/mailgun.c
     src/send/http/options.c
     src/send/http/payload.c
+    src/send/http/probe.c
     src/send/http/result.c
     src/send/http/ses.c
     src/send/intent/intent.c

@@ -210,7 +210,7 @@ final class Settings
     public function transport(): string|\Closure|null
     {
         $given = (string) $this->args->text('transport');
-        if (preg_grep('~\A\s*(?:smtps?|(?:ses|mailgun)\+https)[^@/?#]*:[^@]*@~i', Group::relays($given))) {
+        if (preg_grep('~\A\s*(?:smtps?|(?:ses|mailgun)\+https)://[^@/?#]*:[^@]*@~i', Group::relays($given))) {
             throw Stop::usage('No password in --transport: every user of this machine can read it '
                 . 'there (ps). Set MAILQUEUE_TRANSPORT, mailqueue.transport in php.ini, or '
                 . "'transport' in a bootstrap file.");

@@ -49,7 +49,7 @@ final class Mail extends Check
             : 'Write it as smtp://user:password@host:587, smtps://…, sendmail://default, '
             . 'file:///directory or null://null, or several as failover(smtp://a smtp://b), with '
             . ': / @ ? # in user and password percent-encoded (%3A %2F %40 %3F %23).');
-        if ($why === null && str_contains((string) $shown, ':***@')) {
+        if ($why === null && str_contains((string) $shown, '***')) {
             array_map($this->secrecy(...), Group::relays((string) $transport));
         }
     }

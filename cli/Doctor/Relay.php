@@ -29,6 +29,10 @@ final class Relay extends Check
 
     private function lookAt(string|\Closure|null $transport): void
     {
+        if (is_string($transport) && Api::is($transport)) {
+            (new Api($this->findings))->look($transport);
+            return;
+        }
         $target = Target::of($transport);
         try {
             is_string($transport) && MailQueue::checkTransport($transport);

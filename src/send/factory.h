@@ -66,6 +66,11 @@ enum mq_status mq_null_new(struct mq_dsn *dsn, const struct mq_transport_options
 enum mq_status mq_http_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                            struct mq_transport **out, struct mq_error *err);
 
+/* Connects to an API and, if it has a call that changes nothing, makes that with the key. Appends
+ * to `trace` as mq_smtp_probe() does; S is the answer, E why the API cannot be used. */
+enum mq_status mq_http_probe(const struct mq_dsn *dsn, struct mq_buffer *trace,
+                             struct mq_error *err);
+
 const char *mq_curl_version(void); /* the version of the libcurl in use */
 
 #endif

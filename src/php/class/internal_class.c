@@ -276,7 +276,7 @@ ZEND_METHOD(MailQueue_Internal, probe)
 
     enum mq_status status = mq_dsn_parse(mq_php_str(text), &dsn, &err);
     if (status == MQ_OK) {
-        status = mq_smtp_probe(&dsn, &trace, &err);
+        status = (mq_dsn_is_http(&dsn) ? mq_http_probe : mq_smtp_probe)(&dsn, &trace, &err);
         mq_dsn_clear(&dsn);
     }
     if (mq_php_ok(status, &err)) {

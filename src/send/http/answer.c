@@ -1,4 +1,6 @@
-/* Finds the words of an API's error in its JSON, whose nesting differs between APIs. */
+/* Reads an API's answer: its words in JSON, whose nesting differs between APIs, without our
+ * secrets. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/ascii.h"
@@ -60,5 +62,47 @@ void mq_http_json_text(struct mq_str json, const char *name, char *out, size_t s
                 return;
             }
         }
+    }
+}
+
+static void hide(char *text, const char *secret)
+{
+    size_t len = secret != NULL ? strlen(secret) : 0;
+    for (char *at = text; len >= 4 && (at = strstr(at, secret)) != NULL;) {
+        memset(at, '*', len);
+    }
+}
+
+void mq_http_answer(const struct mq_http_api *api, const struct mq_http_request *request,
+                    const struct mq_http_result *result, struct mq_http_answer *answer)
+{
+    *answer = (struct mq_http_answer){.status = result->status, .whole = result->whole};
+    if (result->status == 0) {
+        snprintf(answer->text, sizeof answer->text, "%s", result->reason);
+    } else {
+        api->read(result, answer);
+        answer->is_receipt = answer->is_receipt && !result->early;
+    }
+    if (result->status >= 300 && result->status <= 399) {
+        snprintf(answer->text, sizeof answer->text,
+                 "it sends us to another address, where no key goes: check the transport's host");
+    }
+    hide(answer->text, request->user);
+    hide(answer->text, request->secret);
+    hide(answer->text, request->token);
+}
+
+void mq_http_format(const struct mq_http_answer *answer, char out[MQ_HTTP_REASON_MAX])
+{
+    char status[16] = "";
+    bool says = answer->code[0] != '\0' || answer->text[0] != '\0';
+    if (answer->status != 0) {
+        snprintf(status, sizeof status, says ? "%d " : "%d", answer->status);
+    }
+    const char *parts[] = {status, answer->code, answer->code[0] && answer->text[0] ? ": " : "",
+                           answer->text};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        used = mq_str_printable(out, MQ_HTTP_REASON_MAX, used, mq_str_of(parts[i]));
     }
 }

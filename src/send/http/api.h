@@ -24,7 +24,7 @@ struct mq_http_api {
     /* Appends the API's host, for "default" in the DSN. */
     void (*host)(const struct mq_dsn *dsn, struct mq_buffer *out);
     /* Appends the path and query to which mail is posted; with `probe`, those of a GET that shows
-     * whether the key is accepted and changes nothing (none: nothing is appended). */
+     * whether the key is accepted and changes nothing, or nothing if the API has none. */
     void (*path)(const struct mq_dsn *dsn, bool probe, struct mq_buffer *out);
     /* Sets user, secret and scope; `scope` has room for the latter. */
     void (*login)(const struct mq_dsn *dsn, struct mq_http_request *request,
@@ -41,6 +41,16 @@ struct mq_http_api {
 
 extern const struct mq_http_api mq_http_ses, mq_http_mailgun;
 
+/* The API of a DSN that mq_dsn_is_http(). */
+const struct mq_http_api *mq_http_api_of(const struct mq_dsn *dsn);
+/* The URL that mail is posted to, or that a probe gets, malloc'ed. */
+char *mq_http_url(const struct mq_http_api *api, const struct mq_dsn *dsn, bool probe);
+
+/* Reads an answer, or why there is none. The request's secrets are blanked in its text. */
+void mq_http_answer(const struct mq_http_api *api, const struct mq_http_request *request,
+                    const struct mq_http_result *result, struct mq_http_answer *answer);
+/* Writes "403 AccessDenied: words". */
+void mq_http_format(const struct mq_http_answer *answer, char out[MQ_HTTP_REASON_MAX]);
 /* Copies the text that the first member `name` has, at any depth of a JSON text; "" if none has. It
  * is made printable. */
 void mq_http_json_text(struct mq_str json, const char *name, char *out, size_t size);

@@ -36,7 +36,7 @@ struct mq_http_exchange {
     struct curl_slist *fields;
     struct mq_http_body *body;
     int64_t deadline_ms;
-    bool connected;
+    bool connected, connect_only;
     bool ended;    /* libcurl has the last piece of the body */
     bool repeated; /* libcurl wanted to repeat a request that may have left */
     bool given_up;
@@ -231,6 +231,7 @@ static bool set_request(struct mq_http_exchange *exchange, const struct mq_http_
     }
     ok = ok && set_login(exchange, request);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->fields);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, request->connect_only ? 1L : 0L);
     if (request->is_get) {
         return ok && !curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     }
@@ -282,6 +283,7 @@ bool mq_http_exchange_begin(struct mq_http_exchange *exchange, struct mq_http_re
 {
     exchange->body = request->is_get ? NULL : &request->body;
     exchange->connected = exchange->ended = exchange->repeated = exchange->given_up = false;
+    exchange->connect_only = request->connect_only;
     exchange->too_much = NULL;
     exchange->lines = 0;
     exchange->bytes = 0;
@@ -333,9 +335,10 @@ static bool is_hopeless(CURLcode code)
 static void describe(const struct mq_http_exchange *exchange, CURLcode code, const char *given,
                      struct mq_http_result *out)
 {
-    const char *text = given != NULL                ? given
-                       : code == CURLE_OK           ? "its answer was cut off"
-                       : exchange->too_much         ? exchange->too_much
+    const char *text = given != NULL                                ? given
+                       : exchange->connect_only && code == CURLE_OK ? ""
+                       : code == CURLE_OK                           ? "its answer was cut off"
+                       : exchange->too_much                         ? exchange->too_much
                        : exchange->repeated         ? "it closed the connection without an answer"
                        : exchange->error[0] != '\0' ? exchange->error
                                                     : curl_easy_strerror(code);

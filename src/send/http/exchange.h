@@ -19,12 +19,14 @@ enum mq_http_auth { MQ_HTTP_SIGV4, MQ_HTTP_BASIC, MQ_HTTP_BEARER };
 struct mq_http_request {
     const char *url; /* borrowed, like all that follows, until the exchange has ended */
     const char *user, *secret;
+    const char *token;         /* another secret that is in `headers`, or NULL */
     const char *scope;         /* SIGV4: "aws:amz:eu-west-1:ses" */
     struct mq_strings headers; /* "Name: value"; sent and, for SIGV4, signed */
     struct mq_http_body body;
     char boundary[33]; /* of a form */
     enum mq_http_auth auth;
-    bool is_get; /* no body */
+    bool is_get;       /* no body */
+    bool connect_only; /* nothing is sent */
 };
 
 /* Called during mq_http_wait(), with the owner of the exchange. */

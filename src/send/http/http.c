@@ -255,32 +255,6 @@ static void op_free(struct mq_transport *transport)
 
 static const struct mq_http_events events = {on_connected, on_last};
 
-static const struct mq_http_api *api_of(const struct mq_dsn *dsn)
-{
-    static const struct mq_http_api *const apis[] = {&mq_http_ses, &mq_http_mailgun};
-    size_t i = 0;
-    while (!mq_dsn_is(dsn, apis[i]->scheme)) {
-        i++;
-    }
-    return apis[i];
-}
-
-static char *make_url(const struct mq_http_api *api, const struct mq_dsn *dsn, bool probe)
-{
-    struct mq_buffer url = {0};
-    mq_buffer_cstr(&url, dsn->tls == MQ_TLS_NONE ? "http://" : "https://");
-    if (strcmp(dsn->host, "default") == 0) {
-        api->host(dsn, &url);
-    } else {
-        mq_buffer_printf(&url, strchr(dsn->host, ':') ? "[%s]" : "%s", dsn->host);
-    }
-    if (dsn->port > 0) {
-        mq_buffer_printf(&url, ":%d", dsn->port);
-    }
-    api->path(dsn, probe, &url);
-    return mq_buffer_take(&url);
-}
-
 static bool open_slot(struct mq_http_pool *pool, struct mq_http_slot *slot)
 {
     slot->pool = pool;
@@ -296,7 +270,7 @@ static enum mq_status open_pool(struct mq_http_pool *pool, size_t connections, s
     pool->transport.name = mq_dsn_redacted(&pool->dsn);
     pool->slots = calloc(connections, sizeof *pool->slots);
     MQ_TRY(pool->api->check(&pool->dsn, err));
-    pool->url = make_url(pool->api, &pool->dsn, false);
+    pool->url = mq_http_url(pool->api, &pool->dsn, false);
     pool->api->login(&pool->dsn, &login, &pool->scope);
     if (!pool->transport.name || !pool->slots || !pool->url || pool->scope.failed) {
         return mq_error_nomem(err);
@@ -329,7 +303,7 @@ enum mq_status mq_http_new(struct mq_dsn *dsn, const struct mq_transport_options
     }
     pool->transport.ops = &ops;
     pool->transport.clock = options->clock;
-    pool->api = api_of(dsn);
+    pool->api = mq_http_api_of(dsn);
     pool->dsn = *dsn;
     *dsn = (struct mq_dsn){0};
     enum mq_status status = open_pool(pool, (size_t)options->connections, err);

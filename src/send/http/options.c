@@ -59,7 +59,7 @@ static void trace_add(struct mq_buffer *trace, char who, struct mq_str text)
 
 static int on_debug(CURL *easy, curl_infotype type, char *data, size_t size, void *context)
 {
-    static const char who[CURLINFO_END] = {[CURLINFO_TEXT] = '*', [CURLINFO_HEADER_IN] = 'S'};
+    static const char who[CURLINFO_END] = {[CURLINFO_TEXT] = '*'};
     (void)easy;
     if (who[type] != '\0') {
         trace_add(context, who[type], (struct mq_str){data, size});

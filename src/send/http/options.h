@@ -10,7 +10,7 @@
 struct mq_dsn;
 
 bool mq_http_set_network(CURL *easy, const struct mq_dsn *dsn);
-/* Appends what is seen to `trace`, in the form of mq_smtp_probe(), but not what we send. */
+/* Appends libcurl's words to `trace`, in the form of mq_smtp_probe(). */
 bool mq_http_set_trace(CURL *easy, struct mq_buffer *trace);
 /* Appends the fields of the server's certificate, if it was seen; `trace` can be NULL. */
 void mq_http_trace_certificate(CURL *easy, struct mq_buffer *trace);

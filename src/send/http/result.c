@@ -141,50 +141,6 @@ static void drew_trouble(struct mq_http_slot *slot, const char *reply, int64_t r
     mq_http_give_back(slot, MQ_TRANSFER_UNTOUCHED);
 }
 
-/* ---- what an answer says ---- */
-
-static void hide(char *text, const char *secret)
-{
-    size_t len = secret != NULL ? strlen(secret) : 0;
-    for (char *at = text; len >= 4 && (at = strstr(at, secret)) != NULL;) {
-        memset(at, '*', len);
-    }
-}
-
-static void read_answer(const struct mq_http_slot *slot, const struct mq_http_result *result,
-                        struct mq_http_answer *answer)
-{
-    *answer = (struct mq_http_answer){.status = result->status, .whole = result->whole};
-    if (result->status == 0) {
-        snprintf(answer->text, sizeof answer->text, "%s", result->reason);
-    } else {
-        slot->pool->api->read(result, answer);
-        answer->is_receipt = answer->is_receipt && !result->early;
-    }
-    if (result->status >= 300 && result->status <= 399) {
-        snprintf(answer->text, sizeof answer->text,
-                 "it sends us to another address, where no key goes: check the transport's host");
-    }
-    hide(answer->text, slot->request.user);
-    hide(answer->text, slot->request.secret);
-    hide(answer->text, slot->pool->dsn.session_token);
-}
-
-static void format(const struct mq_http_answer *answer, char out[MQ_TARGET_REPLY_MAX])
-{
-    char status[16] = "";
-    bool says = answer->code[0] != '\0' || answer->text[0] != '\0';
-    if (answer->status != 0) {
-        snprintf(status, sizeof status, says ? "%d " : "%d", answer->status);
-    }
-    const char *parts[] = {status, answer->code, answer->code[0] && answer->text[0] ? ": " : "",
-                           answer->text};
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        used = mq_str_printable(out, MQ_TARGET_REPLY_MAX, used, mq_str_of(parts[i]));
-    }
-}
-
 static int64_t retry_after_s(struct mq_http_pool *pool, const struct mq_http_result *result)
 {
     return mq_http_retry_after_s(mq_str_of(result->retry_after),
@@ -201,8 +157,8 @@ bool mq_http_finish(struct mq_http_slot *slot, struct mq_http_result *result)
         mq_http_give_back(slot, MQ_TRANSFER_LEASE_OVER);
         return false;
     }
-    read_answer(slot, result, &answer);
-    format(&answer, reply);
+    mq_http_answer(pool->api, &slot->request, result, &answer);
+    mq_http_format(&answer, reply);
     enum mq_outcome verdict = mq_http_decide(pool->api->service, &answer);
     memcpy(result->reason, reply, sizeof reply);
     slot->transfer->retry_after_s = retry_after_s(pool, result);

@@ -60,6 +60,7 @@ static bool fields(const struct mq_dsn *dsn, struct mq_http_request *request)
     struct mq_buffer token = {0};
     bool ok = mq_strings_add(&request->headers, MQ_STR("Content-Type: application/json"));
     if (dsn->session_token != NULL) {
+        request->token = dsn->session_token;
         mq_buffer_printf(&token, "X-Amz-Security-Token: %s", dsn->session_token);
         ok = ok && !token.failed && mq_strings_add(&request->headers, mq_buffer_view(&token));
         mq_dsn_wipe(mq_buffer_take(&token));
