@@ -190,6 +190,11 @@ final class Sink
             ?: throw new \RuntimeException('the sink did not start');
     }
 
+    public function relay(): string
+    {
+        return "smtp://127.0.0.1:$this->port?max_mails=1000000";
+    }
+
     public function stop(): void
     {
         if ($this->process !== null) {
