@@ -1,9 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
-<<<<<<< HEAD
- * Stub hash: ad6addb99ecb5d2fd818a1d7d573f6f71ffda3e3 */
-=======
- * Stub hash: 4b1a03db62b83e10a208d11dc6c1b1f2fa5f83b2 */
->>>>>>> 4a1e3b5 (mailHours: mail of a type waits for its sending hours, by the clocks of a time zone)
+ * Stub hash: 1b1bf75050c72c6e3c1340983076df8129df189e */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
