@@ -93,7 +93,7 @@ static const struct option options[] = {
      "must be a region such as eu-west-1; Mailgun's are us and eu", NULL, is_region},
     {"session_token", FOR_SES, TEXT, MEMBER(session_token), NULL, NULL, NULL},
     {"command", FOR_SENDMAIL, COMMAND, MEMBER(command), NULL, NULL, NULL},
-    {"connections", FOR_SMTP | FOR_SENDMAIL, SESSIONS, MEMBER(connections),
+    {"connections", FOR_NET | FOR_SENDMAIL, SESSIONS, MEMBER(connections),
      "must be a number from 1 to 1000", NULL, NULL},
 };
 

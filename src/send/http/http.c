@@ -234,6 +234,14 @@ static void op_abort(struct mq_transport *transport)
     }
 }
 
+static void op_reopen(struct mq_transport *transport)
+{
+    struct mq_http_pool *pool = pool_of(transport);
+    pool->recalled = false;
+    pool->failures = 0;
+    pool->next_begin_ms = 0;
+}
+
 static void op_free(struct mq_transport *transport)
 {
     struct mq_http_pool *pool = pool_of(transport);
@@ -296,6 +304,7 @@ enum mq_status mq_http_new(struct mq_dsn *dsn, const struct mq_transport_options
                                                 .step = op_step,
                                                 .recall = op_recall,
                                                 .abort = op_abort,
+                                                .reopen = op_reopen,
                                                 .free = op_free};
     struct mq_http_pool *pool = calloc(1, sizeof *pool);
     if (pool == NULL) {
