@@ -120,6 +120,27 @@ static enum mq_status parse_file(struct mq_str text, struct mq_str path, struct 
     return mq_dsn_decode(MQ_STR(""), &dsn->host, err);
 }
 
+/* The parts that a login needs, and those that contradict it. */
+static enum mq_status check_login(const struct mq_dsn *dsn, struct mq_error *err)
+{
+    if (dsn->login == MQ_LOGIN_PASSWORD) {
+        return dsn->account == NULL
+                   ? MQ_OK
+                   : mq_dsn_bad(err, "option account is for auth=oauth2; write both or neither");
+    }
+    if (dsn->account == NULL) {
+        return mq_dsn_bad(err, "auth=oauth2 needs an account; write &account=NAME, and make it "
+                               "with mailqueue login");
+    }
+    if (dsn->user == NULL) {
+        return mq_dsn_bad(err, "auth=oauth2 needs the mailbox as the user; write "
+                               "smtp://name%40example.org@host:587?auth=oauth2&account=NAME");
+    }
+    return dsn->password == NULL
+               ? MQ_OK
+               : mq_dsn_bad(err, "auth=oauth2 takes a token and no password; remove the password");
+}
+
 static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
@@ -141,6 +162,7 @@ static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_er
     }
     MQ_TRY(status);
     MQ_TRY(has_options ? mq_dsn_parse_options(options, dsn, err) : MQ_OK);
+    MQ_TRY(check_login(dsn, err));
     if (mq_dsn_is(dsn, "smtps")) {
         if (dsn->tls == MQ_TLS_NONE) {
             return mq_dsn_bad(err, "tls=none contradicts smtps://; write smtp:// or leave it out");
@@ -183,6 +205,7 @@ void mq_dsn_clear(struct mq_dsn *dsn)
     free(dsn->user);
     free(dsn->host);
     free(dsn->path);
+    free(dsn->account);
     free(dsn->cafile);
     free(dsn->ehlo);
     free(dsn->source_ip);

@@ -45,11 +45,15 @@ static bool is_proxy(const char *text)
            end[3] != '\0';
 }
 
+static const char login_words[] = "password oauth2 xoauth2 oauthbearer";
 static const char tls_words[] = "auto none required";
 static const char pipelining_words[] = "auto 0 1 dot";
 static const char bool_words[] = "0 1 false true no yes off on";
 static const char seconds_rule[] = "must be a number of seconds from 0.001 to 86400";
 
+_Static_assert(MQ_LOGIN_PASSWORD == 0 && MQ_LOGIN_OAUTH2 == 1 && MQ_LOGIN_XOAUTH2 == 2 &&
+                   MQ_LOGIN_OAUTHBEARER == 3,
+               "as login_words");
 _Static_assert(MQ_TLS_AUTO == 0 && MQ_TLS_NONE == 1 && MQ_TLS_REQUIRED == 2, "as tls_words");
 _Static_assert(MQ_PIPELINING_LEARN == 0 && MQ_PIPELINING_NONE == 1 && MQ_PIPELINING_GROUP == 2 &&
                    MQ_PIPELINING_DOT == 3,
@@ -80,6 +84,9 @@ static const struct option options[] = {
     {"idle_timeout", FOR_SMTP, SECONDS, MEMBER(idle_ms), seconds_rule, NULL, NULL},
     {"max_mails", FOR_SMTP, COUNT, MEMBER(mails_per_connection),
      "must be a number from 1 to 1000000", NULL, NULL},
+    {"auth", FOR_SMTP, WORD, MEMBER(login), "must be password, oauth2, xoauth2 or oauthbearer",
+     login_words, NULL},
+    {"account", FOR_SMTP, TEXT, MEMBER(account), NULL, NULL, NULL},
     {"command", FOR_SENDMAIL, COMMAND, MEMBER(command), NULL, NULL, NULL},
 };
 
