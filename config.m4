@@ -74,6 +74,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/error.c
     src/core/file_id.c
     src/core/json.c
+    src/core/key_file.c
     src/core/process_id.c
     src/db/db.c
     src/db/server_dsn.c
@@ -124,6 +125,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/class/conversion.c
     src/php/class/exceptions.c
     src/php/class/internal_class.c
+    src/php/class/internal_oauth.c
     src/php/class/internal_verdict.c
     src/php/class/job_object.c
     src/php/class/queue_after.c
@@ -228,6 +230,11 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/intent/read.c
     src/send/maildir.c
     src/send/null.c
+    src/send/oauth/account.c
+    src/send/oauth/account_file.c
+    src/send/oauth/assertion.c
+    src/send/oauth/grant.c
+    src/send/oauth/token_request.c
     src/send/sendmail/command.c
     src/send/sendmail/exit_code.c
     src/send/sendmail/process.c
@@ -235,7 +242,9 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/capabilities.c
     src/send/smtp/check.c
     src/send/smtp/connection.c
+    src/send/smtp/host_name.c
     src/send/smtp/pool.c
+    src/send/smtp/probe.c
     src/send/smtp/progress.c
     src/send/smtp/receive.c
     src/send/smtp/smtp.c
@@ -331,6 +340,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/http])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/intent])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/send/oauth])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/sendmail])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/smtp])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/worker])

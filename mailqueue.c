@@ -36,6 +36,8 @@ PHP_INI_BEGIN()
                          zend_mailqueue_globals, mailqueue_globals, mq_php_ini_show_transport)
     STD_PHP_INI_ENTRY("mailqueue.run_dir", "", MAILQUEUE_INI_ACCESS, OnUpdateString, run_dir,
                       zend_mailqueue_globals, mailqueue_globals)
+    STD_PHP_INI_ENTRY("mailqueue.accounts", "", MAILQUEUE_INI_ACCESS, OnUpdateString, accounts,
+                      zend_mailqueue_globals, mailqueue_globals)
     STD_PHP_INI_ENTRY("mailqueue.max_message_size", "26214400", MAILQUEUE_INI_ACCESS,
                       mq_php_ini_max_message_size, max_message_size, zend_mailqueue_globals,
                       mailqueue_globals)

@@ -21,6 +21,7 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *database_ssl_ca; /* path of a file */
     char *transport;
     char *run_dir;
+    char *accounts; /* the directory of OAuth2 accounts */
     char *log;
     char *dkim;
     char *verdicts;    /* path of a file */

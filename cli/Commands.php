@@ -31,6 +31,8 @@ final class Commands
         . 'sendmail://default, file:///directory, null://null (default: $MAILQUEUE_TRANSPORT, '
         . "or else ini mailqueue.transport, or else sendmail://default: php.ini's sendmail_path); "
         . 'no password here: other users can read arguments';
+    private const ACCOUNTS = 'the directory of OAuth2 accounts (default: $MAILQUEUE_ACCOUNTS, or '
+        . 'else ini mailqueue.accounts, or else accounts in the run directory)';
     private const DKIM = 'sign with this private key; repeat the option for each key '
         . '(default: $MAILQUEUE_DKIM, or else ini mailqueue.dkim, several separated by commas)';
 
@@ -56,6 +58,7 @@ final class Commands
         'transport=DSN' => self::TRANSPORT,
         'dkim=DOMAIN:SELECTOR:FILE' => self::DKIM,
         'verdicts=FILE' => self::VERDICTS,
+        'accounts=DIR' => self::ACCOUNTS,
         'time-limit=SECONDS' => 'claim nothing more after this long (default 55)',
         'message-limit=N' => 'send at most N mails',
         'connections=N' => 'at most N sessions (default 10)',
@@ -323,6 +326,7 @@ final class Commands
                 'transport=DSN' => self::TRANSPORT,
                 'dkim=DOMAIN:SELECTOR:FILE' => self::DKIM,
                 'verdicts=FILE' => self::VERDICTS,
+                'accounts=DIR' => self::ACCOUNTS,
             ],
         ],
         'sendmail' => [
@@ -425,6 +429,7 @@ final class Commands
                 'transport=DSN' => 'where mail goes, as for work',
                 'dkim=DOMAIN:SELECTOR:FILE' => 'the keys, as for work',
                 'verdicts=FILE' => self::VERDICTS,
+                'accounts=DIR' => 'OAuth2 accounts, as for work',
             ],
         ],
     ];

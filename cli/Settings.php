@@ -18,6 +18,8 @@ final class Settings
 
     public function __construct(private readonly Arguments $args)
     {
+        $accounts = $args->text('accounts');
+        $accounts === null || putenv('MAILQUEUE_ACCOUNTS=' . (realpath($accounts) ?: $accounts));
         $file = $args->text('bootstrap');
         $this->bootstrap = $file === null ? new Bootstrap() : BootstrapFile::load($file);
     }

@@ -475,6 +475,34 @@ namespace MailQueue {
         public static function probe(#[\SensitiveParameter] string $transport): string {}
 
         /**
+         * Posts a form to an OAuth2 server, under the conditions under which the worker asks for
+         * tokens: https:// only but to loopback, no redirect, an answer of at most 64 KiB in 30 s.
+         *
+         * @param string $fields application/x-www-form-urlencoded
+         * @param string|null $clientId for HTTP Basic, with $clientSecret; null: no such header
+         * @param string|null $cafile a PEM file; null: the system's
+         * @param string|null $proxy as in a transport; null: none
+         * @return array{code: int, body: string, retryAfter: int, failure: string} code: of HTTP; 0:
+         *         no complete answer came, and failure says why
+         * @throws \ValueError if the endpoint cannot be used
+         */
+        public static function oauthRequest(string $endpoint, #[\SensitiveParameter] string $fields, ?string $clientId = null, #[\SensitiveParameter] ?string $clientSecret = null, ?string $cafile = null, ?string $proxy = null): array {}
+
+        /**
+         * The directory of the OAuth2 accounts: $MAILQUEUE_ACCOUNTS, or else mailqueue.accounts, or
+         * else the default. It may not exist.
+         */
+        public static function accounts(): string {}
+
+        /**
+         * Makes sure that an account has an access token, as the worker does before it logs in.
+         *
+         * @throws \ValueError if the account cannot be used, with the cure
+         * @throws Exception if no token can be had, with the cure
+         */
+        public static function oauthToken(string $account): void {}
+
+        /**
          * Records what this process's runs say to SMTP relays from now on, or stops that.
          *
          * @return string what was recorded since the last call, in the form of probe()

@@ -142,6 +142,27 @@ static enum mq_status apply_scheme(struct mq_dsn *dsn, struct mq_error *err)
     return MQ_OK;
 }
 
+/* The parts that a login needs, and those that contradict it. */
+static enum mq_status check_login(const struct mq_dsn *dsn, struct mq_error *err)
+{
+    if (dsn->login == MQ_LOGIN_PASSWORD) {
+        return dsn->account == NULL || mq_dsn_is_http(dsn)
+                   ? MQ_OK
+                   : mq_dsn_bad(err, "option account is for auth=oauth2; write both or neither");
+    }
+    if (dsn->account == NULL) {
+        return mq_dsn_bad(err, "auth=oauth2 needs an account; write &account=NAME, and make it "
+                               "with mailqueue login");
+    }
+    if (dsn->user == NULL) {
+        return mq_dsn_bad(err, "auth=oauth2 needs the mailbox as the user; write "
+                               "smtp://name%40example.org@host:587?auth=oauth2&account=NAME");
+    }
+    return dsn->password == NULL
+               ? MQ_OK
+               : mq_dsn_bad(err, "auth=oauth2 takes a token and no password; remove the password");
+}
+
 static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
 {
     enum mq_status status = MQ_OK;
@@ -166,6 +187,7 @@ static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_er
         dsn->final_timeout_ms = API_TIMEOUT_MS;
     }
     MQ_TRY(has_options ? mq_dsn_parse_options(options, dsn, err) : MQ_OK);
+    MQ_TRY(check_login(dsn, err));
     return apply_scheme(dsn, err);
 }
 
@@ -200,6 +222,7 @@ void mq_dsn_clear(struct mq_dsn *dsn)
     free(dsn->user);
     free(dsn->host);
     free(dsn->path);
+    free(dsn->account);
     free(dsn->cafile);
     free(dsn->ehlo);
     free(dsn->source_ip);

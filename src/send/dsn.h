@@ -16,6 +16,14 @@ enum mq_tls_mode {
     MQ_TLS_IMPLICIT  /* smtps:// */
 };
 
+/* How a session logs in if there is a user. */
+enum mq_login {
+    MQ_LOGIN_PASSWORD,
+    MQ_LOGIN_OAUTH2,  /* auth=oauth2: XOAUTH2 or OAUTHBEARER, as the relay offers */
+    MQ_LOGIN_XOAUTH2, /* auth=xoauth2, auth=oauthbearer: that one only */
+    MQ_LOGIN_OAUTHBEARER
+};
+
 /* Which commands go out before the replies to earlier ones, if the relay offers PIPELINING. */
 enum mq_pipelining {
     MQ_PIPELINING_LEARN, /* like GROUP until the relay has shown that it can do DOT */
@@ -33,6 +41,8 @@ struct mq_dsn {
     int port;   /* 0: not given */
     char *path; /* file://: an absolute directory; else NULL */
     struct mq_strings command; /* sendmail://: program and options; empty: not given */
+    enum mq_login login;
+    char *account; /* of OAuth2 (oauth/account.h); NULL: login with the password */
     enum mq_tls_mode tls;
     char *cafile;        /* PEM file; NULL: the system's */
     bool verify_peer;    /* default true */
@@ -55,7 +65,7 @@ struct mq_dsn {
 
 /* MQ_CONFIG with field "transport" on unknown schemes or options, options that do not apply to the
  * scheme, bad percent-encoding, control characters, ports out of range. The text never repeats the
- * password. Options: tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining,
+ * password. Options: auth, account, tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining,
  * connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout
  * (seconds, decimals allowed), max_mails, connections; for sendmail:// command, final_timeout and
  * connections; for file:// none; for APIs those of SMTP that concern connections, region and

@@ -54,11 +54,15 @@ static bool is_region(const char *text)
     return text[len] == '\0' && len <= 32;
 }
 
+static const char login_words[] = "password oauth2 xoauth2 oauthbearer";
 static const char tls_words[] = "auto none required";
 static const char pipelining_words[] = "auto 0 1 dot";
 static const char bool_words[] = "0 1 false true no yes off on";
 static const char seconds_rule[] = "must be a number of seconds from 0.001 to 86400";
 
+_Static_assert(MQ_LOGIN_PASSWORD == 0 && MQ_LOGIN_OAUTH2 == 1 && MQ_LOGIN_XOAUTH2 == 2 &&
+                   MQ_LOGIN_OAUTHBEARER == 3,
+               "as login_words");
 _Static_assert(MQ_TLS_AUTO == 0 && MQ_TLS_NONE == 1 && MQ_TLS_REQUIRED == 2, "as tls_words");
 _Static_assert(MQ_PIPELINING_LEARN == 0 && MQ_PIPELINING_NONE == 1 && MQ_PIPELINING_GROUP == 2 &&
                    MQ_PIPELINING_DOT == 3,
@@ -92,6 +96,9 @@ static const struct option options[] = {
     {"region", FOR_SES | FOR_MAILGUN, TEXT, MEMBER(region),
      "must be a region such as eu-west-1; Mailgun's are us and eu", NULL, is_region},
     {"session_token", FOR_SES, TEXT, MEMBER(session_token), NULL, NULL, NULL},
+    {"auth", FOR_SMTP, WORD, MEMBER(login), "must be password, oauth2, xoauth2 or oauthbearer",
+     login_words, NULL},
+    {"account", FOR_SMTP, TEXT, MEMBER(account), NULL, NULL, NULL},
     {"command", FOR_SENDMAIL, COMMAND, MEMBER(command), NULL, NULL, NULL},
     {"connections", FOR_NET | FOR_SENDMAIL, SESSIONS, MEMBER(connections),
      "must be a number from 1 to 1000", NULL, NULL},

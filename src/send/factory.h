@@ -29,12 +29,13 @@ enum mq_status mq_transport_open(struct mq_dsn *dsn, const struct mq_transport_o
 enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                            struct mq_transport **out, struct mq_error *err);
 
-/* Connects and logs in as for mail, then quits. Appends to `trace` what is said and seen, each as a
- * letter, the length, ":" and a text. The letters: C we, S the relay, * libcurl's own words, T a
- * field of the relay's certificate, E why it failed. The texts have passwords and logins in them.
+/* Connects and logs in as for mail, then quits. `accounts` is as in the options. Appends to `trace`
+ * what is said and seen, each as a letter, the length, ":" and a text. The letters: C we, S the
+ * relay, * libcurl's own words, T a field of the relay's certificate, E why it failed. The texts
+ * have passwords and logins in them.
  */
-enum mq_status mq_smtp_probe(const struct mq_dsn *dsn, struct mq_buffer *trace,
-                             struct mq_error *err);
+enum mq_status mq_smtp_probe(const struct mq_dsn *dsn, const char *accounts,
+                             struct mq_buffer *trace, struct mq_error *err);
 
 /* Hands mail to a local program that has sendmail's options. Passes an argument vector, never uses
  * a shell. The exit code says what became of the mail (sendmail/exit_code.h).

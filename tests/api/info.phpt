@@ -48,6 +48,7 @@ mailqueue.database_password => not set => not set
 mailqueue.database_ssl_ca => no value => no value
 mailqueue.transport => no value => no value
 mailqueue.run_dir => no value => no value
+mailqueue.accounts => no value => no value
 mailqueue.max_message_size => 26214400 => 26214400
 mailqueue.log => no value => no value
 mailqueue.dkim => no value => no value

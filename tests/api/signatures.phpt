@@ -104,6 +104,9 @@ final class MailQueue\Internal
   public static select(MailQueue $queue, string $sql, array $parameters = []): array
   public static eraseHistory(MailQueue $queue, array $ids): void
   public static probe(string $transport): string
+  public static oauthRequest(string $endpoint, string $fields, ?string $clientId = null, ?string $clientSecret = null, ?string $cafile = null, ?string $proxy = null): array
+  public static accounts(): string
+  public static oauthToken(string $account): void
   public static trace(bool $on): string
   public static verdict(string $reply, string $at, string $relay): array
   public static verdictRows(): array

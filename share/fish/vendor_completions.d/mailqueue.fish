@@ -40,6 +40,7 @@ complete -c mailqueue -l version -d 'print the version'
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l transport -d 'where mail goes' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l dkim -d 'sign with this private key' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l verdicts -d 'a file with rules for what replies of relays mean' -r -F
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l accounts -d 'the directory of OAuth2 accounts' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l time-limit -d 'claim nothing more after this long' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l message-limit -d 'send at most N mails' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l connections -d 'at most N sessions' -r -f
@@ -122,6 +123,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from send' -l from -d 'its send
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l transport -d 'where mail goes' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l dkim -d 'sign with this private key' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l verdicts -d 'a file with rules for what replies of relays mean' -r -F
+complete -c mailqueue -n '__fish_seen_subcommand_from send' -l accounts -d 'the directory of OAuth2 accounts' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from sendmail' -l timeout -d 'for -bs' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l dry-run -d 'say what would be done'
 complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l drop-them -d 'drop views and foreign keys that do not work with the queue\'s table'
@@ -141,3 +143,4 @@ complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l selector -d 'fo
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l transport -d 'where mail goes' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l dkim -d 'the keys' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l verdicts -d 'a file with rules for what replies of relays mean' -r -F
+complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l accounts -d 'OAuth2 accounts' -r -f

@@ -274,11 +274,17 @@ ZEND_METHOD(MailQueue_Internal, probe)
         Z_PARAM_STR(text)
     ZEND_PARSE_PARAMETERS_END();
 
+    char *accounts = NULL;
     enum mq_status status = mq_dsn_parse(mq_php_str(text), &dsn, &err);
     if (status == MQ_OK) {
-        status = (mq_dsn_is_http(&dsn) ? mq_http_probe : mq_smtp_probe)(&dsn, &trace, &err);
+        status = dsn.account ? mq_php_accounts_path(&accounts, &err) : MQ_OK;
+        if (status == MQ_OK) {
+            status = mq_dsn_is_http(&dsn) ? mq_http_probe(&dsn, &trace, &err)
+                                          : mq_smtp_probe(&dsn, accounts, &trace, &err);
+        }
         mq_dsn_clear(&dsn);
     }
+    free(accounts);
     if (mq_php_ok(status, &err)) {
         RETVAL_STRINGL(trace.data ? trace.data : "", trace.len);
     }

@@ -164,16 +164,25 @@ static enum mq_status check_path_of(const struct mq_dsn *dsn, struct mq_error *e
     return MQ_OK;
 }
 
-static struct mq_transport_options transport_options(zend_long connections, struct mq_clock clock)
+static enum mq_status open_dsn(struct mq_dsn *dsn, zend_long connections, struct mq_clock clock,
+                               const struct mq_rules *verdicts, struct mq_transport **out,
+                               struct mq_error *err)
 {
-    return (struct mq_transport_options){
+    char *accounts = NULL;
+    MQ_TRY(dsn->account ? mq_php_accounts_path(&accounts, err) : MQ_OK);
+    const struct mq_transport_options options = {
         .clock = clock,
         .connections = (int)connections,
         .sendmail_path = MQ_PHP_INI("sendmail_path"),
         .own_program = PHP_BINDIR "/mailqueue",
+        .accounts = accounts,
         .trace = MAILQUEUE_G(traces) ? &MAILQUEUE_G(trace) : NULL,
+        .verdicts = verdicts,
         .no_command = !zend_hash_str_exists(CG(function_table), ZEND_STRL("proc_open")),
     };
+    enum mq_status status = mq_transport_open(dsn, &options, out, err);
+    free(accounts);
+    return status;
 }
 
 static enum mq_status open_closure(struct run *run, struct mq_error *err)
@@ -194,9 +203,6 @@ static enum mq_status open_relay(void *context, struct mq_str text, struct mq_tr
                                  int *connections, struct mq_error *err)
 {
     struct run *run = context;
-    struct mq_transport_options options =
-        transport_options(run->number[ARG_CONNECTIONS], *mq_queue_clock(run->queue));
-    options.verdicts = run->verdicts;
     struct mq_dsn dsn = {0};
     MQ_TRY(mq_dsn_parse(text, &dsn, err));
     enum mq_status status = check_path_of(&dsn, err);
@@ -204,8 +210,8 @@ static enum mq_status open_relay(void *context, struct mq_str text, struct mq_tr
         int64_t final_ms = dsn.final_timeout_ms;
         run->final_timeout_ms = final_ms > run->final_timeout_ms ? final_ms : run->final_timeout_ms;
         *connections = (int)dsn.connections;
-        options.connections = *connections > 0 ? *connections : options.connections;
-        status = mq_transport_open(&dsn, &options, out, err);
+        status = open_dsn(&dsn, *connections > 0 ? *connections : run->number[ARG_CONNECTIONS],
+                          *mq_queue_clock(run->queue), run->verdicts, out, err);
     }
     mq_dsn_clear(&dsn);
     return status;
@@ -451,7 +457,6 @@ ZEND_METHOD(MailQueue_Internal, limits)
 static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, char **redacted,
                               struct mq_error *err)
 {
-    const struct mq_transport_options options = transport_options(1, mq_clock_system());
     struct mq_transport *transport = NULL;
     struct mq_dsn dsn;
     MQ_TRY(mq_dsn_parse(text, &dsn, err));
@@ -462,7 +467,7 @@ static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, cha
         status = *redacted ? MQ_OK : mq_error_nomem(err);
     }
     if (status == MQ_OK && !mq_dsn_is(&dsn, "file")) {
-        status = mq_transport_open(&dsn, &options, &transport, err);
+        status = open_dsn(&dsn, 1, mq_clock_system(), NULL, &transport, err);
     }
     if (transport) {
         mq_transport_free(transport);

@@ -2,7 +2,7 @@
  *
  * An account is a file NAME.json of mode 0600 (cli/Oauth/ writes it): how to get tokens, and the
  * present ones. All processes that use an account share its file: one of them refreshes, under a
- * lock, and the others read the new token from the file. No function blocks but mq_oauth_free(). */
+ * lock, and the others read the new token from the file. */
 #ifndef MQ_SEND_OAUTH_ACCOUNT_H
 #define MQ_SEND_OAUTH_ACCOUNT_H
 
@@ -35,6 +35,9 @@ void mq_oauth_free(struct mq_oauth *account);
 enum mq_oauth_state mq_oauth_step(struct mq_oauth *account);
 /* Whether a refresh is under way, perhaps while the old token can still be used. */
 bool mq_oauth_is_busy(const struct mq_oauth *account);
+
+/* The same, but waits until there is a token. MQ_TRANSPORT: none can be had; the text says why. */
+enum mq_status mq_oauth_wait(struct mq_oauth *account, struct mq_error *err);
 
 /* The access token, until the next mq_oauth_step(); NULL unless that returned MQ_OAUTH_READY. */
 const char *mq_oauth_token(const struct mq_oauth *account);

@@ -85,6 +85,8 @@ void mq_greeting_line(struct mq_greeting *greeting, struct mq_str line)
         greeting->first = true;
     } else if (code == 235) {
         greeting->logged_in = true;
+    } else if (code == 334) {
+        greeting->challenged = true;
     } else if (code == 250 && greeting->in_ehlo) {
         if (!greeting->first && text.len > 0) {
             read_keyword(greeting, text);

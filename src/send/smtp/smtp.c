@@ -95,7 +95,9 @@ static void take_connections(struct pool *pool)
         slot->connecting = NULL;
         if (result.channel == NULL) {
             mq_smtp_set_state(&slot->session, MQ_SMTP_CLOSED);
-            refused(pool, slot, &result);
+            if (!result.again) {
+                refused(pool, slot, &result);
+            }
             continue;
         }
         slot->fd = result.fd;
@@ -130,6 +132,7 @@ static bool wait_once(struct pool *pool, int64_t timeout_ms)
     } else if (wakes && timeout_ms > SCAN_MS) {
         timeout_ms = SCAN_MS;
     }
+    timeout_ms = mq_connector_shorten(pool->connector, timeout_ms);
     if (pool->owner.in_state[MQ_SMTP_CONNECTING] > 0) {
         mq_connector_wait(pool->connector, pool->epoll_fd, (int)timeout_ms);
         take_connections(pool);
@@ -160,10 +163,16 @@ static void open_session(struct pool *pool, struct slot *slot)
 
 static void open_sessions(struct pool *pool)
 {
+    int64_t now_ms = mq_transport_boot_ms(&pool->transport);
+    struct mq_connect_result none = {0};
     if (mq_pool_busy(pool) >= pool->sessions.allowed) {
-        mq_sessions_raise(&pool->sessions, mq_transport_boot_ms(&pool->transport));
+        mq_sessions_raise(&pool->sessions, now_ms);
     }
-    if (mq_clock_monotonic_ms() < pool->next_connect_ms) {
+    if (mq_clock_monotonic_ms() < pool->next_connect_ms ||
+        !mq_connector_may_begin(pool->connector, &none)) {
+        if (none.reason[0] != '\0' && pool->transport.pending.count > 0) {
+            mq_pool_connect_failed(pool, now_ms, none.reason, none.hopeless, none.verdict.wait_s);
+        }
         return;
     }
     const size_t *n = pool->owner.in_state;
@@ -411,8 +420,7 @@ enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options
     } else if (pool->epoll_fd < 0) {
         status = mq_error_set(err, MQ_IO, "", "epoll cannot be had: %s", strerror(errno));
     } else {
-        status =
-            mq_connector_new(&pool->dsn, options->verdicts, options->trace, &pool->connector, err);
+        status = mq_connector_new(&pool->dsn, options, &pool->connector, err);
     }
     if (status != MQ_OK) {
         mq_transport_free(&pool->transport);
