@@ -313,7 +313,7 @@ bool mq_connector_may_begin(struct mq_connector *connector, struct mq_connect_re
     if (state == MQ_OAUTH_FAILED) {
         int64_t wait_s = 0;
         const char *why = mq_oauth_failure(account, &wait_s);
-        none->verdict.wait_s = wait_s;
+        none->verdict.wait_s = (int)wait_s;
         snprintf(none->reason, sizeof none->reason, "%s", why);
     }
     return state == MQ_OAUTH_READY;
