@@ -58,7 +58,9 @@ bool mq_sessions_crowded(struct mq_sessions *sessions, size_t working, int64_t b
     if (n < 2) {
         return false;
     }
-    fall(sessions, n / 2, n, now_ms, wait_s);
+    /* One session more was tried and is too many: those before it were not. */
+    bool tried = n == sessions->ceiling;
+    fall(sessions, tried ? n - 1 : n / 2, n, now_ms, wait_s);
     sessions->refused = false;
     return true;
 }

@@ -25,7 +25,8 @@ void mq_sessions_init(struct mq_sessions *sessions, size_t most);
 void mq_sessions_refused(struct mq_sessions *sessions, size_t working, int64_t begun_ms,
                          int64_t now_ms, int64_t wait_s);
 /* A session that works, one of `working`, was told that there are too many: halves the number, once
- * for all that began before. Returns false if there is only this one. */
+ * for all that began before; if one more was just tried, takes that back. Returns false if there is
+ * only this one. */
 bool mq_sessions_crowded(struct mq_sessions *sessions, size_t working, int64_t begun_ms,
                          int64_t now_ms, int64_t wait_s);
 /* `working` sessions are open, one of them since now. */

@@ -48,6 +48,23 @@ static void test_a_reply_in_a_session_halves_once(void **state)
     assert_int_equal(s.allowed, 1);
 }
 
+static void test_a_try_of_one_more_is_taken_back(void **state)
+{
+    (void)state;
+    struct mq_sessions s;
+    mq_sessions_init(&s, 50);
+    assert_true(mq_sessions_crowded(&s, 11, 900, 1000, 0));
+    for (int i = 1; i <= 6; i++) {
+        mq_sessions_raise(&s, 1000 + 1000 * i);
+    }
+    assert_int_equal(s.allowed, 11);
+    assert_true(mq_sessions_crowded(&s, 11, 7500, 7600, 0));
+    assert_int_equal(s.allowed, 10);
+    /* Ten are too many as well: the relay allows fewer than before. */
+    assert_true(mq_sessions_crowded(&s, 10, 7700, 7800, 0));
+    assert_int_equal(s.allowed, 5);
+}
+
 static void test_waits_as_long_as_the_relay_says(void **state)
 {
     (void)state;
@@ -128,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_refused_session_leaves_those_that_work),
         cmocka_unit_test(test_a_reply_in_a_session_halves_once),
+        cmocka_unit_test(test_a_try_of_one_more_is_taken_back),
         cmocka_unit_test(test_waits_as_long_as_the_relay_says),
         cmocka_unit_test(test_follows_what_the_relay_allows),
     };
