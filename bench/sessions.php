@@ -53,7 +53,7 @@ function limited_run(int $count, int $sessions, int $port, ?callable $then = nul
 
 function bench_sessions(Results $results, bool $quick): void
 {
-    [$allowed, $count] = [10, $quick ? 600 : 1500];
+    [$allowed, $count] = [10, $quick ? 1500 : 3000];
     foreach (TOO_MANY as $at => $rule) {
         file_put_contents($script = directory() . '/script', '');
         $sink = new Sink('--delay-dot-ms', '200', '--script', $script);

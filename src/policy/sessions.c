@@ -4,7 +4,7 @@
 #include "policy/sessions.h"
 
 /* The time between two steps, and how long the former ceiling must hold to count as passed. */
-#define STEP_MS 1000
+#define STEP_MS 500
 #define HOLD_MS 3000
 /* How long the number stays just below the ceiling: this, doubled up to the other. */
 #define WAIT_MS     1000
