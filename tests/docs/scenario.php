@@ -162,7 +162,6 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         . 'mailqueue work --database app.sqlite --bootstrap /home/me/app/api.php', 'shows' => '/\b4 sent/'],
     ['block' => 'docs/messages.md: $queue->enqueue($rfc5322', 'through' => php("$queue
         \$rfc5322 = \"From: a@example.org\\nSubject: x\\n\\nhi\\n\";")],
-<<<<<<< HEAD
     ['block' => 'docs/transports.md: <?php // smime.php', 'through' => static fn(string $block): string
         => 'mkdir -p smime box && openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=a@example.org -keyout smime/key.pem '
         . '-out smime/cert.pem 2>/dev/null; printf %s ' . escapeshellarg(base64_encode($block)) . ' | base64 -d >smime/smime.php'],
@@ -170,10 +169,8 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         => 'printf "From: a@example.org\nTo: b@example.net\n\nhi\n" | mailqueue sendmail --database signed.sqlite -t; '
         . "MAILQUEUE_TRANSPORT=file:///home/me/box $text --database signed.sqlite; openssl cms -verify -in box/new/* -CAfile "
         . 'smime/cert.pem -purpose any', 'shows' => ['/\b1 sent/', '/^hi\r?$/m', '/Verification successful/']],
-=======
     ['block' => 'docs/settings.md: mailqueue config mailHours', 'through' => static fn(string $block): string
         => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $block && mailqueue config mailHours && mailqueue config --unset mailHours", 'shows' => '/digest: Mo-Fr/'],
->>>>>>> 4a1e3b5 (mailHours: mail of a type waits for its sending hours, by the clocks of a time zone)
     ['name' => 'a limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 6000'],
     ['block' => 'docs/operations.md: pending   128', 'through' => static fn(string $block): string
         => 'mailqueue status --database /home/me/app.sqlite >seen; for word in '
