@@ -169,22 +169,12 @@ static struct mq_str next_word(struct mq_str *text)
     return mq_str_cut(text, len);
 }
 
-static bool is_zone_name(struct mq_str word)
-{
-    bool ok = word.len > 0 && word.len <= MQ_ZONE_NAME_MAX;
-    for (size_t i = 0; ok && i < word.len; i++) {
-        char c = word.data[i];
-        ok = mq_is_alnum(c) || c == '/' || c == '_' || c == '-' || c == '+';
-    }
-    return ok;
-}
-
 static enum mq_status read_zone(struct mq_hours_rule *rule, struct mq_str word,
                                 struct mq_error *err)
 {
     int from = 0;
     int to = 0;
-    if (!is_zone_name(word) || days_of(word) || times_of(word, &from, &to)) {
+    if (!mq_zone_is_name(word) || days_of(word) || times_of(word, &from, &to)) {
         return fault(err, word,
                      "is not followed by a time zone: end the rule with one, such as "
                      "Europe/Berlin or UTC");

@@ -3,6 +3,18 @@
 
 #include <strings.h>
 
+#include "core/ascii.h"
+
+bool mq_zone_is_name(struct mq_str word)
+{
+    bool ok = word.len > 0 && word.len <= MQ_ZONE_NAME_MAX;
+    for (size_t i = 0; ok && i < word.len; i++) {
+        char c = word.data[i];
+        ok = mq_is_alnum(c) || c == '/' || c == '_' || c == '-' || c == '+';
+    }
+    return ok;
+}
+
 enum mq_status mq_zone_load(const struct mq_zone_source *source, const char *name, int64_t from_s,
                             struct mq_zone *out, struct mq_error *err)
 {

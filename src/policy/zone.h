@@ -3,9 +3,11 @@
 #ifndef MQ_POLICY_ZONE_H
 #define MQ_POLICY_ZONE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/buffer.h"
 #include "core/error.h"
 
 #define MQ_ZONE_NAME_MAX   64
@@ -21,6 +23,9 @@ struct mq_zone {
     size_t count;    /* 1 … MQ_ZONE_SHIFTS_MAX */
     int64_t until_s; /* later shifts are not known */
 };
+
+/* Whether a zone can have this name, known or not: of its characters, and not too long. */
+bool mq_zone_is_name(struct mq_str word);
 
 /* Fills `out` from from_s on, for MQ_ZONE_AHEAD_S. MQ_CONFIG if there is no such zone. Not to be
  * called inside a transaction. */
