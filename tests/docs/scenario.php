@@ -124,7 +124,7 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         . 'echo png >/srv/shop/logo.png; echo pdf >/srv/shop/terms.pdf'],
     ['block' => "docs/messages.md: \$queue = new MailQueue", 'through' => php()],
     ['block' => "docs/messages.md: \$queue->enqueue([", 'through' => php("$queue \$pdf = '%PDF';")],
-    ['block' => "docs/messages.md: \$queue->enqueue(['from' => 'club@example.org'", 'through' => php($queue,
+    ['block' => "docs/messages.md: \$id = \$queue->enqueue(['from' => 'club@example.org'", 'through' => php($queue,
         'echo preg_match("~multipart/alternative.*text/calendar; method=REQUEST~s", ($job = $queue->jobs(subject: "Meeting")[0])->message
             ?? $queue->job($job->id)->message), $queue->delete([$job->id]);'), 'shows' => '/^11$/m'],
     $count(1),
