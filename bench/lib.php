@@ -197,6 +197,11 @@ final class Sink
         usleep(200_000);
     }
 
+    public function relay(): string
+    {
+        return "smtp://127.0.0.1:$this->port?max_mails=1000000";
+    }
+
     public function stop(): void
     {
         if ($this->process !== null) {

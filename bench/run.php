@@ -8,7 +8,7 @@ declare(strict_types=1);
 namespace Bench;
 
 $files = 'lib enqueue latency claim worker compose sendmail server database dispatch '
-    . 'after_response history page daemon sessions';
+    . 'after_response history page daemon sessions http';
 foreach (explode(' ', $files) as $file) {
     require __DIR__ . "/$file.php";
 }
@@ -27,6 +27,7 @@ $parts = [
     'page' => bench_page(...),
     'daemon' => bench_daemon(...),
     'sessions' => bench_sessions(...),
+    'http' => bench_http(...),
 ];
 $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));
