@@ -209,6 +209,10 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/sql/transaction.c
     src/queue/stats.c
     src/queue/sweep.c
+    src/queue/windows/expect.c
+    src/queue/windows/ledger.c
+    src/queue/windows/line.c
+    src/queue/windows/windows.c
     src/queue/worker_calls.c
     src/send/dsn.c
     src/send/dsn_command.c
@@ -337,6 +341,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/config])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/sql])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/windows])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/http])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/intent])

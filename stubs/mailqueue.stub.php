@@ -647,12 +647,15 @@ namespace MailQueue {
         /** The id of the mail that this one replaced: MailQueue::resend(). */
         public readonly ?int $resentOf;
         /**
-         * When a waiting mail will go, at the present limit, in the present order and within its hours, if each
+         * When a waiting mail will go, at the present limits, in the present order and within its hours, if each
          * mail before it has one recipient. null: it does not wait, sending is off, 10,000 mails or more go before it, or jobs()
          * was not asked for it.
          */
         public readonly ?int $expectedAt;
-        /** Why not before: "hours" (mailHours); null: nothing of this kind, or no expectedAt. */
+        /**
+         * Why not before: "hours" (mailHours), "mailMaxPerHour", or one of mailLimits as it is written there. null:
+         * nothing of this kind. Hours and limits for all mail are only named where $expectedAt is known.
+         */
         public readonly ?string $waitsFor;
         /** With angle brackets; the same for every attempt. */
         public readonly string $messageId;
@@ -700,7 +703,13 @@ namespace MailQueue {
         public readonly string $rateMode;
         /** In the bucket now; null without a limit. */
         public readonly ?float $tokens;
-        /** Seconds until all waiting mail is sent at the present limit; null without one. */
+        /**
+         * The limits of mailLimits. One that is by relay or by sender has many counts, so $left is null.
+         *
+         * @var list<array{limit: string, left: ?int, fullUntil: ?int}>
+         */
+        public readonly array $limits;
+        /** Seconds until all waiting mail is sent at the present limits; null without one for all mail. */
         public readonly ?int $emptyIn;
         public readonly ?int $lastRunAt;
         /** Until when the relay is paused. */
@@ -731,7 +740,7 @@ namespace MailQueue {
     {
         /** Why it ended: "empty", "tokens", "time", "messages", "signal", "relay", "locked" or "disabled" */
         public readonly string $end;
-        /** The relay's trouble in words. */
+        /** The relay's trouble in words; if a limit of mailLimits ended it, that limit. */
         public readonly ?string $reason;
         /** When a new run can do more, if the relay or the limit ended this one. */
         public readonly ?int $resumeAt;

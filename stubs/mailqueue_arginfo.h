@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 4ee27174e333926778fd90e41e06bca2cc503cee */
+ * Stub hash: 5200b63f466704b7ec034992ade44184afc048a8 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -870,6 +870,12 @@ static zend_class_entry *register_class_MailQueue_Stats(void)
 	zend_string *property_tokens_name = zend_string_init("tokens", sizeof("tokens") - 1, 1);
 	zend_declare_typed_property(class_entry, property_tokens_name, &property_tokens_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE|MAY_BE_NULL));
 	zend_string_release(property_tokens_name);
+
+	zval property_limits_default_value;
+	ZVAL_UNDEF(&property_limits_default_value);
+	zend_string *property_limits_name = zend_string_init("limits", sizeof("limits") - 1, 1);
+	zend_declare_typed_property(class_entry, property_limits_name, &property_limits_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_limits_name);
 
 	zval property_emptyIn_default_value;
 	ZVAL_UNDEF(&property_emptyIn_default_value);

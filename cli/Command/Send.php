@@ -61,14 +61,17 @@ final class Send extends Command
             . "    mailqueue send --test $to\n\non $host. If it arrives, so does other mail.\n"];
     }
 
-    /** The mail counts for the hourly limit, like any other. */
+    /** The mail counts for the limits of all mail, like any other. */
     private function pay(MailQueue $queue, Stats $stats): void
     {
         if ($queue->takeTokens(1) === 1) {
             return;
         }
-        throw new Stop("The hourly limit ($stats->limit recipients) leaves none for this mail now. "
-            . 'Try again in ' . Terminal::span((int) ceil(3600 / max(1, $stats->limit)))
+        $full = max(0, ...array_map(intval(...), array_column($stats->limits, 'fullUntil')));
+        throw new Stop(($full === 0 ? "The hourly limit ($stats->limit recipients) leaves none"
+            : 'A limit of mailLimits leaves no recipient') . ' for this mail now. Try again in '
+            . Terminal::span($full === 0 ? (int) ceil(3600 / max(1, $stats->limit))
+                : max(1, $full - time()))
             . '; mailqueue doctor --relay sends nothing.', ExitCode::TEMPFAIL);
     }
 

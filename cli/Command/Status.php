@@ -133,6 +133,16 @@ final class Status extends Command
             : (string) $number;
     }
 
+    /** @param array{limit: string, left: ?int, fullUntil: ?int} $limit */
+    private static function limit(array $limit): string
+    {
+        return Terminal::safe($limit['limit']) . match (true) {
+            $limit['left'] === null => '',
+            $limit['fullUntil'] === null => ": $limit[left] left",
+            default => ': full until ' . Terminal::time($limit['fullUntil']),
+        };
+    }
+
     /** @return array<string, string> */
     private function lines(Stats $stats): array
     {
@@ -157,6 +167,10 @@ final class Status extends Command
                 $stats->tokens,
                 $stats->burst
             );
+        if ($stats->limits !== []) {
+            $lines['limits'] = implode(', ', array_map(self::limit(...), $stats->limits))
+                . " ($stats->rateMode)";
+        }
         if ($stats->emptyIn !== null && $stats->due > 0 && $stats->enabled
             && $stats->pausedUntil === null) {
             $lines['empty in'] = $stats->emptyIn === 0 ? 'one run, the limit allows all of it'

@@ -182,7 +182,8 @@ final class Work extends Command
         $until = $report->resumeAt ? ' until ' . Terminal::time($report->resumeAt) : '';
         return match ($report->end) {
             'empty' => 'nothing more is due',
-            'tokens' => "the hourly limit is reached$until",
+            'tokens' => ($report->reason === null ? 'the hourly limit'
+                : 'the limit ' . Terminal::safe($report->reason)) . " is reached$until",
             'time' => 'the time limit is reached',
             'messages' => 'the message limit is reached',
             'signal' => 'stopped by a signal',

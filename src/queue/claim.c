@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "policy/consequence.h"
+#include "policy/limits.h"
 #include "queue/config/kept_hours.h"
 #include "queue/config/relays.h"
 #include "queue/handle.h"
@@ -13,6 +14,7 @@
 #include "queue/limit.h"
 #include "queue/redirect.h"
 #include "queue/sql/columns.h"
+#include "queue/sql/list.h"
 #include "queue/steps.h"
 
 #define PRIORITY_ABOVE_ALL (INT64_C(1) << 40)
@@ -42,19 +44,6 @@ void mq_claim_clear(struct mq_claim *claim)
     struct mq_job_list list = {claim->jobs, claim->count, 0};
     mq_job_list_clear(&list);
     *claim = (struct mq_claim){0};
-}
-
-enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
-                               struct mq_error *err)
-{
-    int64_t found = 0;
-    *orphaned = false;
-    if (!queue->names.orphan_table[0] || !reference) {
-        return MQ_OK;
-    }
-    MQ_TRY(mq_sql_int(queue, MQ_SQL_ORPHAN, MQ_ARGS(mq_cstr(reference)), &found, err));
-    *orphaned = !found;
-    return MQ_OK;
 }
 
 /* Parks a job. If `error` is NULL, the row keeps its last_error. */
@@ -118,9 +107,10 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool *dro
 /* Writes the claim to the row, unless write_many() does that later. */
 static enum mq_status write_claim(struct taking *t, struct mq_job *job, struct mq_error *err)
 {
-    struct mq_value values[] = {mq_null(), mq_int(job->locked_until), mq_cstr(job->locked_by),
-                                mq_int(job->paid), mq_int(job->id)};
-    struct mq_transition change = {job->state, MQ_SENDING, MQ_SQL_CLAIM_TAKE, values, 5};
+    struct mq_value values[] = {
+        mq_null(),         mq_int(job->locked_until), mq_cstr(job->locked_by),
+        mq_int(job->paid), mq_int(job->id),           mq_cstr(job->paid_to)};
+    struct mq_transition change = {job->state, MQ_SENDING, MQ_SQL_CLAIM_TAKE, values, 6};
     job->state = MQ_SENDING;
     job->attempts++;
     return t->many ? MQ_OK : mq_job_transition(t->tx->queue, &change, err);
@@ -138,25 +128,40 @@ static enum mq_status write_many(struct taking *t, struct mq_error *err)
         mq_sql_list_add(&list, jobs[t->written].id, jobs[t->written].paid);
     }
     struct mq_value values[] = {mq_null(), mq_int(jobs[0].locked_until), mq_cstr(jobs[0].locked_by),
-                                mq_sql_list(&list)};
-    struct mq_transition change = {MQ_PENDING, MQ_SENDING, MQ_SQL_CLAIM_TAKE_MANY, values, 4};
+                                mq_sql_list(&list), mq_cstr(jobs[0].paid_to)};
+    struct mq_transition change = {MQ_PENDING, MQ_SENDING, MQ_SQL_CLAIM_TAKE_MANY, values, 5};
     enum mq_status status =
         list.failed ? mq_error_nomem(err) : mq_job_transition(t->tx->queue, &change, err);
     mq_buffer_clear(&list);
     return status;
 }
 
-/* Claims a job. Each recipient costs a token; a job that is composed when sent pays for one now. */
-static enum mq_status take(struct taking *t, struct mq_job *job, struct mq_error *err)
+static struct mq_party party_of(const struct taking *t, const struct mq_job *job)
+{
+    const struct mq_claim_request *request = t->request;
+    return (struct mq_party){.relay = request->relay_count == 1 ? request->relays[0].name : NULL,
+                             .from = job ? job->envelope_from : NULL};
+}
+
+/* Each recipient costs a token; a job that is composed when sent pays for one now. */
+static enum mq_status pay(struct taking *t, struct mq_job *job, struct mq_error *err)
+{
+    struct mq_party party = party_of(t, job);
+    job->paid = job->recipients.count ? (int)job->targets.count : 1;
+    t->allowance -= job->paid;
+    MQ_TRY(mq_limit_set_relay(t->tx, job, party.relay, err));
+    return mq_limit_take(t->tx, &party, job->paid, true, err);
+}
+
+/* Claims a job, for at most `most` of its recipients. */
+static enum mq_status take(struct taking *t, struct mq_job *job, int64_t most, struct mq_error *err)
 {
     struct mq_tx *tx = t->tx;
     const struct mq_claim_request *request = t->request;
     const char *relay = request->relay_count == 1 ? request->relays[0].name : NULL;
-    MQ_TRY(mq_job_set_targets(job, &tx->settings, t->allowance, err));
+    MQ_TRY(mq_job_set_targets(job, &tx->settings, most, err));
     if (t->claim->limited) {
-        job->paid = job->recipients.count ? (int)job->targets.count : 1;
-        t->allowance -= job->paid;
-        mq_limit_take(tx, job->paid);
+        MQ_TRY(pay(t, job, err));
     }
     job->locked_until = tx->now_s + t->request->lease_s;
     snprintf(job->locked_by, sizeof(job->locked_by), "%s", t->request->token);
@@ -262,7 +267,20 @@ static enum mq_status forward(struct taking *t, bool *more, struct mq_error *err
                             MQ_ARGS(mq_int(tx->now_s), mq_int(after), mq_int(end)), err);
 }
 
-/* ---- many rows ---- */
+/* ---- mail that limits keep ---- */
+
+/* Stops the claim because no mail from any sender can go. */
+static enum mq_status stop_for_tokens(struct taking *t, struct mq_error *err)
+{
+    struct mq_claim *claim = t->claim;
+    struct mq_party anyone = party_of(t, NULL);
+    const struct mq_limit *full = NULL;
+    claim->end = MQ_CLAIM_TOKENS;
+    t->stop = true;
+    MQ_TRY(mq_limit_resume(t->tx, &anyone, &claim->resume_s, &full, err));
+    mq_str_printable(claim->reason, sizeof(claim->reason), 0, full ? full->text : MQ_STR(""));
+    return MQ_OK;
+}
 
 /* Takes the row, drops it, puts it back, or sets `stop`. If it is taken, *job moves into the claim.
  */
@@ -281,18 +299,27 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_e
     if (dropped) {
         return MQ_OK;
     }
-    if (t->allowance <= 0) {
-        t->claim->end = MQ_CLAIM_TOKENS;
-        t->stop = true;
-        return mq_limit_resume(t->tx, &t->claim->resume_s, err);
+    struct mq_room room = {.recipients = t->allowance};
+    struct mq_party party = party_of(t, job);
+    if (t->allowance > 0 && t->tx->settings.limits) {
+        MQ_TRY(mq_windows_room(t->tx, &party, &room, err));
     }
-    MQ_TRY(take(t, job, err));
+    int64_t most = room.recipients < t->allowance ? room.recipients : t->allowance;
+    if (most <= 0) {
+        t->dropped.rows += room.sender_full; /* a transaction puts back a limited number */
+        t->puts_back = t->puts_back || room.sender_full;
+        return room.sender_full ? mq_windows_put_back(t->tx, &room, job, err)
+                                : stop_for_tokens(t, err);
+    }
+    MQ_TRY(take(t, job, most, err));
     if (t->taken.count >= (size_t)t->request->limit) {
         t->claim->end = MQ_CLAIM_LIMIT;
         t->stop = true;
     }
     return MQ_OK;
 }
+
+/* ---- many rows ---- */
 
 /* How many rows to read: no more than jobs are wanted and tokens allow, but at least one, to see
  * whether anything is due. Where mail is put back, more of it may follow. */
@@ -450,14 +477,16 @@ enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *re
     struct taking t = {.tx = tx, .request = request, .claim = claim};
     t.many = mq_sql_has(tx->queue, MQ_SQL_CLAIM_TAKE_MANY) && request->limit > 1;
     claim->end = MQ_CLAIM_LIMIT;
-    claim->limited = tx->settings.bucket.limit > 0;
+    claim->limited = mq_settings_limit(&tx->settings);
     MQ_TRY(closed(tx, request, claim, &is_closed, err));
     if (is_closed || request->limit <= 0) {
         return MQ_OK;
     }
+    struct mq_party anyone = party_of(&t, NULL);
+    MQ_TRY(mq_limit_check_relays(tx, request->relay_count, err));
     t.marked = mq_hours_marked(tx->queue, &tx->settings);
     MQ_TRY(forward(&t, &more, err));
-    MQ_TRY(mq_limit_allowance(tx, &t.allowance, err));
+    MQ_TRY(mq_limit_allowance(tx, &anyone, &t.allowance, err));
     enum mq_status status = take_all(&t, err);
     if (more && claim->end != MQ_CLAIM_LIMIT) {
         claim->end = MQ_CLAIM_MORE;

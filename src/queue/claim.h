@@ -58,9 +58,10 @@ struct mq_claim {
     struct mq_job *jobs;
     size_t count;
     enum mq_claim_end end;
-    bool limited;          /* an hourly limit is set: claim no more than can leave at once */
+    bool limited;          /* a limit is set: claim no more than can leave at once */
     int64_t resume_s;      /* TOKENS: UTC second of the next token; PAUSED: end of the first
                               pause; EMPTY: when the next job is due, 0 when none waits */
+    char reason[256];      /* TOKENS: the limit of mailLimits that is full, or "" */
     enum mq_status status; /* a failure of recovery or claim only; the outcomes are settled */
     struct mq_error error;
     int64_t forward_after; /* mail that other hours put back was brought forward up to this id … */

@@ -33,7 +33,11 @@ struct mq_job {
     int attempts;     /* in a claimed job they include the current one */
     int max_attempts; /* 0: as the backoff policy says */
     int uncertain;
-    int paid; /* tokens paid in this claim; 0 without a limit */
+    int paid;       /* tokens paid in this claim; 0 without a limit */
+    char *paid_to;  /* the relay whose limits they count for; NULL: no relay has limits */
+    bool from_paid; /* they count for the limits of its sender as well */
+    char *put_back; /* the limit that put it back since its last claim, or, by mq_queue_expect(),
+                       the one that it waits for; NULL: none */
     int64_t next_attempt_at;
     int64_t expires_at;
     int64_t locked_until;

@@ -67,6 +67,7 @@ static void derive_names(struct mq_names *names)
     const char *begin = usual ? "mail" : names->table;
     snprintf(names->body, sizeof(names->body), "%s_body", begin);
     snprintf(names->spent, sizeof(names->spent), "%s_spent", begin);
+    snprintf(names->window, sizeof(names->window), "%s_window", begin);
     snprintf(names->count, sizeof(names->count), "%s_count", begin);
     snprintf(names->log, sizeof(names->log), "%s_log", begin);
     snprintf(names->version_key, sizeof(names->version_key), "%s%s%s",

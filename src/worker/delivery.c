@@ -77,15 +77,17 @@ static bool take_envelope(struct mq_delivery *delivery)
         job->envelope_from = composed->envelope_from;
         composed->envelope_from = NULL;
     }
-    if (job->recipients.count > 0) {
+    if (job->recipients.count > 0 && (job->from_paid || !delivery->run->claim.limited)) {
         return true; /* an earlier attempt stored them: they override what composing returns now */
     }
-    if (composed->recipients.count == 0) {
+    if (job->recipients.count == 0 && composed->recipients.count == 0) {
         mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, "the composed message has no recipients");
         return false;
     }
-    job->recipients = composed->recipients;
-    composed->recipients = (struct mq_strings){0};
+    if (job->recipients.count == 0) {
+        job->recipients = composed->recipients;
+        composed->recipients = (struct mq_strings){0};
+    }
     enum mq_status status = mq_queue_set_envelope(delivery->run->queue, job, &lost, &error);
     if (status != MQ_OK) {
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);

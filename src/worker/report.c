@@ -114,7 +114,7 @@ void mq_run_tell_end(struct mq_run *run)
             mq_buffer_printf(&text, " %s=%" PRId64, counts[i].name, value);
         }
     }
-    if (report->end == MQ_RUN_RELAY && report->reason[0]) {
+    if ((report->end == MQ_RUN_RELAY || report->end == MQ_RUN_TOKENS) && report->reason[0]) {
         mq_buffer_printf(&text, " reason=%s", report->reason);
     }
     struct mq_event event = {

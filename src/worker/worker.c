@@ -204,6 +204,9 @@ static bool finds_end(struct mq_run *run, enum mq_run_end *end)
         return true;
     }
     *end = empty ? MQ_RUN_EMPTY : MQ_RUN_TOKENS;
+    if (!empty) {
+        memcpy(run->report->reason, run->claim.full, sizeof(run->report->reason));
+    }
     return run->claim.fresh && run->recovery->dead_count == 0 && !mq_run_database_fails(run) &&
            (empty || (run->claim.end == MQ_CLAIM_TOKENS && !waits_for_token(run))) &&
            run->database.sweep.done;

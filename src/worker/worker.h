@@ -83,7 +83,7 @@ struct mq_worker_hooks {
 
 enum mq_run_end {
     MQ_RUN_EMPTY,    /* nothing is due */
-    MQ_RUN_TOKENS,   /* the hourly limit is reached for now */
+    MQ_RUN_TOKENS,   /* a limit is reached for now */
     MQ_RUN_TIME,     /* the time limit */
     MQ_RUN_MESSAGES, /* the message limit */
     MQ_RUN_SIGNAL,   /* SIGTERM or SIGINT */

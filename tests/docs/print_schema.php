@@ -34,10 +34,18 @@ const MEANINGS = [
         'fields' => 'JSON: delivery status notifications that are wanted',
         'resent_of' => 'the id of the mail that this one replaced',
         'uncertain_to' => 'JSON: recipients still to be tried that may have it',
+        'paid_to' => 'the relay whose limits this claim counts for',
+        'waits_for' => 'the limit that put the mail back',
         'subject' => 'decoded, at most 255 characters; NULL: not known before it is sent',
     ],
     'mail_body' => ['id' => "the job's", 'content' => 'the message; a job without one is composed when it is sent'],
     'mail_spent' => ['at' => 'when', 'n' => 'recipients handed over then, for mailRateMode strict'],
+    'mail_window' => [
+        'scope' => 'a limit of mailLimits, and whose count it is',
+        'at' => 'when this leaves the window',
+        'n' => 'recipients or mails handed over',
+        'PRIMARY' => '',
+    ],
     'mail_count' => [
         'hour' => 'when it began; after 90 days, when the day began',
         'mail_type' => '',

@@ -119,6 +119,10 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         'shows' => '/cannot end the response before the script ends/'],
     ['text' => 'docs/operations.md: man 1 mailqueue', 'shows' => '/MAILQUEUE\(1\)/'],
     ['text' => 'docs/operations.md: man 5 mailqueue', 'shows' => '/mailMaxPerHour/'],
+    ['block' => 'docs/operations.md: mailqueue config mailLimits', 'through' => static fn(string $block): string
+        => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; ' . $block
+            . "\nmailqueue config; mailqueue config --unset mailLimits; mailqueue config --unset mailRateMode",
+        'shows' => '~500/1d per sender~'],
     ['name' => 'no limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 0'],
     ['name' => 'files of a shop', 'user' => 'root', 'run' => 'mkdir -p /srv/shop; '
         . 'echo png >/srv/shop/logo.png; echo pdf >/srv/shop/terms.pdf'],

@@ -84,6 +84,18 @@ final class Overview extends View
             : $texts->number($number);
     }
 
+    /** @param array{limit: string, left: ?int, fullUntil: ?int} $limit */
+    private function limit(array $limit): string
+    {
+        $texts = $this->context->texts;
+        return $limit['limit'] . match (true) {
+            $limit['left'] === null => '',
+            $limit['fullUntil'] === null => ': '
+                . $this->t('%s left', $texts->number($limit['left'])),
+            default => ': ' . $this->t('full until %s', $texts->time($limit['fullUntil'])),
+        };
+    }
+
     /** @return array<string, string> */
     private function figures(Stats $stats, int $workers): array
     {
@@ -99,6 +111,8 @@ final class Overview extends View
                 $texts->number($stats->tokens, 1),
                 $texts->number($stats->burst)
             ),
+            $this->t('Limits') => $stats->limits === [] ? null
+                : implode(', ', array_map($this->limit(...), $stats->limits)),
             $this->t('Empty in') => $stats->emptyIn === null || $stats->due === 0
                 || !$stats->enabled || $stats->pausedUntil !== null ? null
                 : ($stats->emptyIn === 0 ? $this->t('one run') : $this->t(

@@ -122,6 +122,9 @@ return [
     'Mail is accepted and waits.' => 'Mails werden angenommen und warten.',
     'Switch on' => 'Einschalten',
     'Switch off' => 'Ausschalten',
+    'Limits' => 'Limits',
+    '%s left' => 'noch %s',
+    'full until %s' => 'voll bis %s',
     'Failed mail' => 'Fehlgeschlagene Mails',
     '%s failed or parked. Mail that a person put on hold, and uncertain mail, stays.'
         => '%s fehlgeschlagen oder geparkt. Von Hand geparkte und ungewisse Mails bleiben, wo sie '
@@ -210,6 +213,7 @@ return [
     'Mail %s' => 'Mail %s',
     'This mail has left the queue.' => 'Diese Mail hat die Warteschlange verlassen.',
     'Expected' => 'Voraussichtlich',
+    'Waits for the limit' => 'Wartet auf das Limit',
     'From' => 'Absender',
     'Attempts' => 'Versuche',
     'attempt %s' => 'Versuch %s',

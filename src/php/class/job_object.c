@@ -133,7 +133,8 @@ void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view v
     ZVAL_LONG(next++, job->created_at);
     mq_php_set_int(next++, job->resent_of != 0, job->resent_of);
     mq_php_set_int(next++, job->expected_at != 0, job->expected_at);
-    mq_php_set_text(next++, job->waits_for);
+    bool waits = job->state == MQ_PENDING || job->state == MQ_FAILED;
+    mq_php_set_text(next++, job->waits_for ? job->waits_for : waits ? job->put_back : NULL);
     mq_php_set_text(next++, job->message_id ? job->message_id : "");
     mq_php_set_text(next++, job->subject);
     mq_php_set_text(next++, job->envelope_from);

@@ -11,6 +11,7 @@
 #include "mime/address.h"
 #include "policy/bucket.h"
 #include "policy/hours.h"
+#include "policy/limits.h"
 #include "policy/types.h"
 
 #define NUMBER_MAX  1000000000
@@ -145,6 +146,19 @@ static bool parse_object(struct mq_str text, int64_t *value)
     return ok;
 }
 
+static void why_not_limits(struct mq_str text, struct mq_error *why)
+{
+    struct mq_limits limits;
+    mq_limits_parse(text, &limits, why);
+}
+
+static bool parse_limits(struct mq_str text, int64_t *value)
+{
+    struct mq_limits limits;
+    (void)value;
+    return mq_limits_parse(text, &limits, NULL) == MQ_OK;
+}
+
 bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int64_t *value)
 {
     int64_t parsed = 0;
@@ -184,6 +198,8 @@ static const struct mq_config_kind types = {"text", "types, separated by commas"
                                             0};
 static const struct mq_config_kind hours = {"text", "[types:] days times zone; …", parse_hours, 0,
                                             0};
+static const struct mq_config_kind limits = {"text", "N/LENGTH, separated by commas", parse_limits,
+                                             0, 0};
 static const struct mq_config_kind object = {"object", "JSON object of strings", parse_object, 0,
                                              0};
 static const struct mq_config_kind record = {"object", "JSON object", NULL, 0, 0};
@@ -199,9 +215,14 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_BURST] = {"mailBurst", &positive, "max(min(N, 5), ceil(N / 60))",
                       "Recipients that may be sent at once after a quiet time.", .computed = true,
                       .in_claims = true},
+    [MQ_KEY_LIMITS] =
+        {"mailLimits", &limits, "",
+         "Limits in windows, as 60/1h, 500/1d per sender: of recipients or mails, for "
+         "all, per relay or per sender.",
+         .why = why_not_limits, .in_claims = true},
     [MQ_KEY_RATE_MODE] = {"mailRateMode", &mode, "average",
-                          "average: a token bucket; strict: no rolling hour on the relay's clock "
-                          "exceeds the limit.",
+                          "average: a token bucket; strict: no rolling hour or window on the "
+                          "relay's clock exceeds its limit.",
                           .in_claims = true},
     [MQ_KEY_REDIRECT_TO] = {"mailRedirectTo", &redirect, "",
                             "Test mode: replaces every envelope recipient; @domain keeps the "

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "core/json.h"
+#include "policy/limits.h"
 #include "policy/states.h"
 #include "policy/types.h"
 #include "queue/config/keys.h"
@@ -73,6 +74,19 @@ static void read_bucket(const struct raw *raw, int64_t now_s, struct mq_bucket *
     bucket->cap = value_or(&raw[MQ_KEY_BURST], mq_bucket_default_cap(bucket->limit));
     bucket->units = value_or(&raw[MQ_KEY_TOKENS], bucket->cap * MQ_BUCKET_UNITS);
     bucket->last_refill_s = value_or(&raw[MQ_KEY_LAST_REFILL], now_s);
+}
+
+/* Keeps the text, which the limits point into. False without memory. */
+static bool read_limits(struct raw *raw, struct mq_settings *out)
+{
+    out->burst = value_or(&raw[MQ_KEY_BURST], 0);
+    if (!raw[MQ_KEY_LIMITS].text) {
+        return true;
+    }
+    out->limits = malloc(sizeof(*out->limits));
+    out->limits_text = raw[MQ_KEY_LIMITS].text;
+    raw[MQ_KEY_LIMITS].text = NULL;
+    return out->limits && mq_limits_parse(mq_str_of(out->limits_text), out->limits, NULL) == MQ_OK;
 }
 
 static bool live(const struct raw *raw, int64_t now_s)
@@ -175,6 +189,9 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
     struct raw raw[MQ_KEY_COUNT] = {0};
     struct mq_settings settings = {0};
     enum mq_status status = read_raw(queue, raw, err);
+    if (status == MQ_OK && !read_limits(raw, &settings)) {
+        status = mq_error_nomem(err);
+    }
     if (status == MQ_OK && (queue->redirect_to || queue->allow_to)) {
         status = read_own_redirect(queue, &settings, err);
     } else if (status == MQ_OK && !read_redirect(raw, now_s, &settings)) {
@@ -200,6 +217,15 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
     return status;
 }
 
+bool mq_settings_limit_by(const struct mq_settings *settings, int scope)
+{
+    bool any = false;
+    for (size_t i = 0; settings->limits && i < settings->limits->count; i++) {
+        any = any || settings->limits->items[i].scope == (enum mq_limit_scope)scope;
+    }
+    return any;
+}
+
 void mq_settings_clear(struct mq_settings *settings)
 {
     free(settings->redirect_to);
@@ -207,6 +233,10 @@ void mq_settings_clear(struct mq_settings *settings)
     free(settings->hours);
     free(settings->hours_kept);
     settings->redirect_to = settings->pauses = settings->hours = settings->hours_kept = NULL;
+    free(settings->limits);
+    free(settings->limits_text);
+    settings->limits_text = NULL;
+    settings->limits = NULL;
     mq_strings_clear(&settings->redirect_types);
     mq_strings_clear(&settings->allow_to);
 }
