@@ -165,6 +165,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/verdicts.c
     src/php/worker/closure_transport.c
     src/php/worker/hooks.c
+    src/php/worker/relays.c
     src/php/zones.c
     src/policy/backoff.c
     src/policy/bucket.c

@@ -42,7 +42,7 @@ final class Doctor extends Check
                 . 'or unset it: mailqueue work --help lists the names.');
         }
         $mail = new Mail($this->findings, $this->settings);
-        $mail->transport($this->settings->transport());
+        $mail->relays($this->settings->transport());
         $mail->keys($this->settings->dkim());
         $mail->capture($path);
         $mail->aliases();

@@ -227,10 +227,13 @@ namespace {
          * @phpstan-param (callable(MailQueue\Job, string): string)|null $sign called for each attempt, with the
          *        message as it would be sent: returns the message that is sent, such as one with a signature by
          *        S/MIME or PGP. DKIM signs it after that. An exception means: try later
+         * @phpstan-param array<string, string>|(\Closure(MailQueue\Job): string)|null $relays which relay gets a
+         *        mail: senders' addresses, or "@domain", and DSNs as in $transport; "default" is for all other
+         *        mail, instead of $transport. Or a function that returns the DSN for a job; '' means $transport
          * @throws MailQueue\Exception outside the command line, without a transport, or if keys cannot be used
          * @throws \ValueError
          */
-        public function runWorker(#[\SensitiveParameter] string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false, ?callable $sign = null): MailQueue\Report {}
+        public function runWorker(#[\SensitiveParameter] string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false, ?callable $sign = null, #[\SensitiveParameter] array|\Closure|null $relays = null): MailQueue\Report {}
 
         /**
          * Without cron: sends what is due in the web server's process, after the visitor has the response.

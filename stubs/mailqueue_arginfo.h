@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 18075951a7f81c8a5b922190cd57ab9091646d2b */
+ * Stub hash: 029647e3a9037532a837b92a4a49c04dd4870129 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -86,6 +86,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_runWorker, 0, 0, 
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, maxBytes, IS_LONG, 0, "67108864")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, verbose, _IS_BOOL, 0, "false")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, sign, IS_CALLABLE, 1, "null")
+	ZEND_ARG_OBJ_TYPE_MASK(0, relays, Closure, MAY_BE_ARRAY|MAY_BE_NULL, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_runAfterResponse, 0, 0, _IS_BOOL, 0)
@@ -459,6 +460,8 @@ static zend_class_entry *register_class_MailQueue(zend_class_entry *class_entry_
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "runworker", sizeof("runworker") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "runworker", sizeof("runworker") - 1), 17, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "checktransport", sizeof("checktransport") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 

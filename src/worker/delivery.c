@@ -8,6 +8,7 @@
 #include "send/intent/intent.h"
 #include "send/transport.h"
 #include "worker/deliveries.h"
+#include "worker/relay/route.h"
 #include "worker/run.h"
 
 /* ---- the guard ---- */
@@ -322,19 +323,24 @@ bool mq_delivery_start(struct mq_delivery *delivery, struct mq_lane *lane)
 {
     struct mq_run *run = delivery->run;
     struct mq_job *job = &delivery->job;
-    bool composing = !job->body;
+    bool composing = !job->body && !delivery->composed.message;
     if (lease_is_over(delivery)) {
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
         return true;
     }
-    delivery->slot = mq_intent_begin(run->intent, job->id);
+    if (delivery->slot < 0) { /* else it was composed, and waited for another relay then */
+        delivery->slot = mq_intent_begin(run->intent, job->id);
+    }
     if (delivery->slot < 0) {
         run->no_slot = true;
         return false;
     }
     delivery->lane = lane;
     delivery->transfer.phase = composing ? "compose" : "check";
-    if ((composing && !compose(delivery)) || !prepare(delivery)) {
+    if (composing && (!compose(delivery) || mq_delivery_reroutes(delivery))) {
+        return false;
+    }
+    if (!prepare(delivery)) {
         return false;
     }
     fill_transfer(delivery);

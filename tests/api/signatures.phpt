@@ -64,7 +64,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public fail(MailQueue\Job $job, string $error, bool $permanent = false, ?int $retryAfter = null): bool
   public recoverStuckSending(?int $now = null): int
   public takeTokens(int $wanted): int
-  public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864, bool $verbose = false, ?callable $sign = null): MailQueue\Report
+  public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864, bool $verbose = false, ?callable $sign = null, Closure|array|null $relays = null): MailQueue\Report
   public runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null, ?callable $sign = null): bool
   public static checkTransport(string $transport, int $lease = 900): string
   public stats(?int $exactUpTo = null): MailQueue\Stats
