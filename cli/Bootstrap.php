@@ -33,7 +33,8 @@ final class Bootstrap
                 'relays' => is_array($value) || $value instanceof \Closure,
                 'dkim' => is_string($value) || self::isListOfStrings($value),
                 default => throw Stop::config("Bootstrap file $path returns an unknown key "
-                    . "\"$key\"; known are queue, compose, transport, relays, sign, dkim and onEvent."),
+                    . "\"$key\"; known are queue, compose, transport, relays, sign, dkim and "
+                    . 'onEvent.'),
             };
             if (!$fits && $value !== null) {
                 $type = get_debug_type($value);

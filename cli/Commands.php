@@ -21,7 +21,8 @@ final class Commands
             . 'fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]], '
             . 'such as fixed:15,50 (default steps: after 1, 5 and 15 minutes, then hourly)',
         'bootstrap=FILE' => "a PHP file that returns ['queue' => …, 'compose' => …, "
-            . "'transport' => …, 'relays' => …, 'dkim' => …, 'onEvent' => …]; all keys are optional",
+            . "'transport' => …, 'relays' => …, 'dkim' => …, 'onEvent' => …]; all keys are "
+            . 'optional',
         'json' => 'print JSON; errors too, as one line {"error": …, "exit": …} on standard error',
         'help' => 'print this',
         'version' => 'print the version',
@@ -31,8 +32,8 @@ final class Commands
         . 'sendmail://default, file:///directory, null://null (default: $MAILQUEUE_TRANSPORT, '
         . "or else ini mailqueue.transport, or else sendmail://default: php.ini's sendmail_path); "
         . 'no password here: other users can read arguments';
-    private const RELAYS = 'a PHP file that returns which relay gets a mail: [\'a@example.org\' => DSN, '
-        . '\'@example.org\' => DSN, \'default\' => DSN] (default: $MAILQUEUE_RELAYS)';
+    private const RELAYS = "a PHP file that returns which relay gets a mail: ['a@example.org' => "
+        . "DSN, '@example.org' => DSN, 'default' => DSN] (default: \$MAILQUEUE_RELAYS)";
     private const DKIM = 'sign with this private key; repeat the option for each key '
         . '(default: $MAILQUEUE_DKIM, or else ini mailqueue.dkim, several separated by commas)';
 

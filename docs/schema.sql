@@ -34,7 +34,8 @@ CREATE TABLE mail_queue (
     fields TEXT,                               -- JSON: delivery status notifications that are wanted
     subject TEXT,                              -- decoded, at most 255 characters; NULL: not known before it is sent
     resent_of INTEGER,                         -- the id of the mail that this one replaced
-    uncertain_to TEXT                          -- JSON: recipients still to be tried that may have it
+    uncertain_to TEXT,                         -- JSON: recipients still to be tried that may have it
+    relay TEXT                                 -- a key of the map of relays; NULL: the sender decides
 );
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -139,7 +140,8 @@ CREATE TABLE mail_queue (
     fields TEXT,
     subject TEXT,
     resent_of BIGINT,
-    uncertain_to TEXT
+    uncertain_to TEXT,
+    relay TEXT
 ) WITH (autovacuum_vacuum_scale_factor = 0.01);
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -249,6 +251,7 @@ CREATE TABLE mail_queue (
     subject LONGBLOB,
     resent_of BIGINT,
     uncertain_to LONGBLOB,
+    relay LONGBLOB,
     claimable TINYINT AS (CASE WHEN status IN ('pending','failed') THEN 0 END) STORED,
     UNIQUE KEY mail_queue_key (reference, mail_type),
     KEY mail_queue_due (claimable, priority, next_attempt_at, id),

@@ -117,10 +117,12 @@ namespace {
          *        'never' or any of 'success', 'failure' and 'delay'; `ret`: what a bounce returns,
          *        'full' or 'hdrs'; `envid`: a name of yours for this mail, 1 to 100 characters of ASCII
          *        without spaces. null: the relay decides
+         * @param string|null $relay a key of the map of relays, at most 190 octets: the mail goes there. null: as
+         *        the message's header X-MailQueue-Relay says (it is taken out), or else by the sender
          * @throws MailQueue\MessageException names the field, the cause and the cure; nothing is stored
          * @throws \ValueError for an argument out of range
          */
-        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null): ?int {}
+        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int {}
 
         /**
          * Stores many mails, in transactions of 100, or fewer if they reach 16 MiB. Composes each chunk before
@@ -530,7 +532,7 @@ namespace MailQueue {
     /** What an application needs to queue mail: for type hints, and to be replaced in tests. */
     interface Enqueuer
     {
-        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null): ?int;
+        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int;
 
         public function enqueueMany(iterable $messages): int;
     }
@@ -643,6 +645,8 @@ namespace MailQueue {
         public readonly ?array $recipients;
         /** @var array<string, string> address → reply, of recipients that were given up */
         public readonly array $refused;
+        /** A key of the map of relays; null: the sender decides. */
+        public readonly ?string $relay;
         /** The stored message as it goes over the wire; null: composed when sent, or not loaded by jobs(). */
         public readonly ?string $message;
 

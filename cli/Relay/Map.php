@@ -26,8 +26,8 @@ final class Map
         foreach ($given as $key => $dsn) {
             $key = (string) $key;
             $why = match (true) {
-                !preg_match('/\A[^\s\x00-\x1f\x7f]{1,320}\z/', $key) => 'is not a sender\'s address, '
-                    . '@domain or name without blanks; correct it',
+                !preg_match('/\A[^\s\x00-\x1f\x7f]{1,320}\z/', $key)
+                    => 'is not a sender\'s address, @domain or name without blanks; correct it',
                 !is_string($dsn) => 'is of type ' . get_debug_type($dsn) . '; give a DSN, such as '
                     . 'smtp://user:password@host:587',
                 default => self::fault($dsn),

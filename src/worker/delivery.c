@@ -78,6 +78,10 @@ static bool take_envelope(struct mq_delivery *delivery)
         job->envelope_from = composed->envelope_from;
         composed->envelope_from = NULL;
     }
+    if (!job->relay) {
+        job->relay = composed->relay;
+        composed->relay = NULL;
+    }
     if (job->recipients.count > 0) {
         return true; /* an earlier attempt stored them: they override what composing returns now */
     }

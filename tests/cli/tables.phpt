@@ -91,7 +91,7 @@ mailqueue: 0 sent; there is no queue yet; the first mail creates it.
 0 bytes
 -- a queue
 exit 0
-The tables are at version 3.
+The tables are at version 4.
 mails mails_body mails_count mails_log mails_spent registrations settings sqlite_sequence
 exit 73
 mailqueue: The database %/app.sqlite has no table settingz. Check the path, --table and --config-table; mailqueue migrate with the same options creates it.

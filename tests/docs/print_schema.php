@@ -35,6 +35,7 @@ const MEANINGS = [
         'resent_of' => 'the id of the mail that this one replaced',
         'uncertain_to' => 'JSON: recipients still to be tried that may have it',
         'subject' => 'decoded, at most 255 characters; NULL: not known before it is sent',
+        'relay' => 'a key of the map of relays; NULL: the sender decides',
     ],
     'mail_body' => ['id' => "the job's", 'content' => 'the message; a job without one is composed when it is sent'],
     'mail_spent' => ['at' => 'when', 'n' => 'recipients handed over then, for mailRateMode strict'],

@@ -26,7 +26,7 @@
 #include "php/pdo/driver.h"
 #include "php/verdicts.h"
 #include "php/worker/hooks.h"
-#include "php/worker/relays.h"
+#include "php/worker/transports.h"
 #include "php_mailqueue.h"
 #include "queue/body.h"
 #include "queue/claim.h"
@@ -316,7 +316,6 @@ ZEND_METHOD(MailQueue, runWorker)
     struct run run = {0};
     zend_long *number = run.number;
     bool *is_null = run.is_null;
-
     set_defaults(&run);
     ZEND_PARSE_PARAMETERS_START(0, 18)
         Z_PARAM_OPTIONAL

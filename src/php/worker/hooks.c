@@ -88,8 +88,9 @@ static enum mq_status take_message(struct compose_call *call, const zval *messag
         return mq_error_nomem(call->err);
     }
     out->envelope_from = mail->envelope_from;
+    out->relay = mail->relay;
     out->recipients = mail->recipients;
-    mail->envelope_from = NULL;
+    mail->envelope_from = mail->relay = NULL;
     mail->recipients = (struct mq_strings){0};
     return MQ_OK;
 }

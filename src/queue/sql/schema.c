@@ -1,5 +1,5 @@
 /* The tables and their versions: version 2 added `subject`, version 3 the counters, the history,
- * `resent_of` and `uncertain_to`. The migration can be run again: it adds columns that an earlier
+ * `resent_of` and `uncertain_to`, version 4 `relay`. The migration can be run again: it adds columns that an earlier
  * version lacks, and tables and indexes that somebody dropped. */
 #include "queue/sql/schema.h"
 

@@ -1,8 +1,11 @@
 /* Where claimed mail waits, and which lane of a group takes it. */
 #include "worker/relay/route.h"
 
+#include <stdio.h>
+
 #include "send/dsn_text.h"
 #include "worker/deliveries.h"
+#include "worker/relay/routes.h"
 #include "worker/run.h"
 
 /* A route of several has at most so many waiting mails: the others go back, as the next claims are
@@ -167,12 +170,30 @@ static struct mq_route *chosen(struct mq_delivery *delivery)
     return status == MQ_OK ? route : NULL;
 }
 
-/* The route by what the job or its sender says; NULL: the mail has gone back. */
+/* The route that the job names; NULL: the mail has gone back. */
+static struct mq_route *named(struct mq_delivery *delivery)
+{
+    const char *name = delivery->job.relay;
+    struct mq_route *route = mq_relays_find(delivery->run->relays, mq_str_of(name));
+    char shown[80], why[240];
+    if (!route) {
+        mq_str_printable(shown, sizeof(shown), 0, mq_str_of(name));
+        snprintf(why, sizeof(why),
+                 "the mail names the relay \"%s\", which the map of relays does not have; add it "
+                 "there (mailqueue work --relays)",
+                 shown);
+        put_back(delivery, UNKNOWN_S, why);
+    }
+    return route;
+}
+
+/* The route by what the application, the job or its sender says; NULL: the mail has gone back. */
 static struct mq_route *find_route(struct mq_delivery *delivery)
 {
-    return delivery->run->relays->choose
-               ? chosen(delivery)
-               : mq_relays_of_sender(delivery->run->relays, delivery->job.envelope_from);
+    struct mq_relays *relays = delivery->run->relays;
+    return relays->choose        ? chosen(delivery)
+           : delivery->job.relay ? named(delivery)
+                                 : mq_relays_of_sender(relays, delivery->job.envelope_from);
 }
 
 static void enter(struct mq_delivery *delivery, struct mq_route *route)
@@ -203,7 +224,7 @@ void mq_run_route(struct mq_delivery *delivery)
 bool mq_delivery_reroutes(struct mq_delivery *delivery)
 {
     const struct mq_relays *relays = delivery->run->relays;
-    if (relays->key_count == 0 || relays->choose) {
+    if ((relays->key_count == 0 && !delivery->job.relay) || relays->choose) {
         return false;
     }
     struct mq_route *route = find_route(delivery);

@@ -1,5 +1,5 @@
 /* Opens the relays that a run can use, each once, and makes routes of them. */
-#include "worker/relay/relays.h"
+#include "worker/relay/routes.h"
 
 #include <stdlib.h>
 #include <string.h>
