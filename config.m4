@@ -167,6 +167,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/verdicts.c
     src/php/worker/closure_transport.c
     src/php/worker/hooks.c
+    src/php/worker/transports.c
     src/php/zones.c
     src/policy/backoff.c
     src/policy/bucket.c
@@ -265,9 +266,10 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/log.c
     src/worker/manager.c
     src/worker/memory.c
+    src/worker/relay/closing.c
     src/worker/relay/lane.c
-    src/worker/relay/relays.c
     src/worker/relay/route.c
+    src/worker/relay/routes.c
     src/worker/report.c
     src/worker/rest.c
     src/worker/signals.c

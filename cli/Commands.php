@@ -21,7 +21,8 @@ final class Commands
             . 'fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]], '
             . 'such as fixed:15,50 (default steps: after 1, 5 and 15 minutes, then hourly)',
         'bootstrap=FILE' => "a PHP file that returns ['queue' => …, 'compose' => …, "
-            . "'transport' => …, 'dkim' => …, 'onEvent' => …]; all keys are optional",
+            . "'transport' => …, 'relays' => …, 'dkim' => …, 'onEvent' => …]; all keys are "
+            . 'optional',
         'json' => 'print JSON; errors too, as one line {"error": …, "exit": …} on standard error',
         'help' => 'print this',
         'version' => 'print the version',
@@ -33,6 +34,8 @@ final class Commands
         . 'no password here: other users can read arguments';
     private const ACCOUNTS = 'the directory of OAuth2 accounts (default: $MAILQUEUE_ACCOUNTS, or '
         . 'else ini mailqueue.accounts, or else accounts in the run directory)';
+    private const RELAYS = "a PHP file that returns which relay gets a mail: ['a@example.org' => "
+        . "DSN, '@example.org' => DSN, 'default' => DSN] (default: \$MAILQUEUE_RELAYS)";
     private const DKIM = 'sign with this private key; repeat the option for each key '
         . '(default: $MAILQUEUE_DKIM, or else ini mailqueue.dkim, several separated by commas)';
 
@@ -56,6 +59,7 @@ final class Commands
 
     private const WORK = [
         'transport=DSN' => self::TRANSPORT,
+        'relays=FILE' => self::RELAYS,
         'dkim=DOMAIN:SELECTOR:FILE' => self::DKIM,
         'verdicts=FILE' => self::VERDICTS,
         'accounts=DIR' => self::ACCOUNTS,
@@ -324,6 +328,7 @@ final class Commands
                 'from=ADDRESS' => "its sender (default: the transport's user if that is an "
                     . 'address, or else USER@HOST)',
                 'transport=DSN' => self::TRANSPORT,
+                'relays=FILE' => self::RELAYS,
                 'dkim=DOMAIN:SELECTOR:FILE' => self::DKIM,
                 'verdicts=FILE' => self::VERDICTS,
                 'accounts=DIR' => self::ACCOUNTS,
@@ -427,6 +432,7 @@ final class Commands
                     . 'an address, or else USER@HOST)',
                 'selector=NAME' => 'for --dns: the selector of the DKIM key of a relay that signs',
                 'transport=DSN' => 'where mail goes, as for work',
+                'relays=FILE' => 'which relay gets a mail, as for work',
                 'dkim=DOMAIN:SELECTOR:FILE' => 'the keys, as for work',
                 'verdicts=FILE' => self::VERDICTS,
                 'accounts=DIR' => 'OAuth2 accounts, as for work',

@@ -15,6 +15,8 @@ final class Settings
 {
     public readonly Bootstrap $bootstrap;
     private ?MailQueue $queue = null;
+    /** @var array<string, string>|null */
+    private ?array $relays = null;
 
     public function __construct(private readonly Arguments $args)
     {
@@ -222,6 +224,19 @@ final class Settings
         }
         return $this->args->text('transport') ?? $this->bootstrap->transport
             ?? $this->args->text('transport', 'MAILQUEUE_TRANSPORT', 'mailqueue.transport');
+    }
+
+    /**
+     * Which relay gets a mail; null: the transport, for all.
+     *
+     * @return array<string, string>|\Closure|null
+     */
+    public function relays(): array|\Closure|null
+    {
+        $file = $this->args->text('relays') ?? ($this->bootstrap->relays === null
+            ? $this->args->text('relays', 'MAILQUEUE_RELAYS') : null);
+        return $file === null ? $this->bootstrap->relays
+            : $this->relays ??= BootstrapFile::relays($file);
     }
 
     /** "domain:selector:/path/key.pem", several with commas between. */

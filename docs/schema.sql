@@ -36,7 +36,8 @@ CREATE TABLE mail_queue (
     resent_of INTEGER,                         -- the id of the mail that this one replaced
     uncertain_to TEXT,                         -- JSON: recipients still to be tried that may have it
     paid_to TEXT,                              -- the relay whose limits this claim counts for
-    waits_for TEXT                             -- the limit that put the mail back
+    waits_for TEXT,                            -- the limit that put the mail back
+    relay TEXT                                 -- a key of the map of relays; NULL: the sender decides
 );
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -153,7 +154,8 @@ CREATE TABLE mail_queue (
     resent_of BIGINT,
     uncertain_to TEXT,
     paid_to TEXT,
-    waits_for TEXT
+    waits_for TEXT,
+    relay TEXT
 ) WITH (autovacuum_vacuum_scale_factor = 0.01);
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -275,6 +277,7 @@ CREATE TABLE mail_queue (
     uncertain_to LONGBLOB,
     paid_to LONGBLOB,
     waits_for LONGBLOB,
+    relay LONGBLOB,
     claimable TINYINT AS (CASE WHEN status IN ('pending','failed') THEN 0 END) STORED,
     UNIQUE KEY mail_queue_key (reference, mail_type),
     KEY mail_queue_due (claimable, priority, next_attempt_at, id),

@@ -117,10 +117,12 @@ namespace {
          *        'never' or any of 'success', 'failure' and 'delay'; `ret`: what a bounce returns,
          *        'full' or 'hdrs'; `envid`: a name of yours for this mail, 1 to 100 characters of ASCII
          *        without spaces. null: the relay decides
+         * @param string|null $relay a key of the map of relays, at most 190 octets: the mail goes there. null: as
+         *        the message's header X-MailQueue-Relay says (it is taken out), or else by the sender
          * @throws MailQueue\MessageException names the field, the cause and the cure; nothing is stored
          * @throws \ValueError for an argument out of range
          */
-        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null): ?int {}
+        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int {}
 
         /**
          * Stores many mails, in transactions of 100, or fewer if they reach 16 MiB. Composes each chunk before
@@ -227,10 +229,13 @@ namespace {
          * @phpstan-param (callable(MailQueue\Job, string): string)|null $sign called for each attempt, with the
          *        message as it would be sent: returns the message that is sent, such as one with a signature by
          *        S/MIME or PGP. DKIM signs it after that. An exception means: try later
+         * @phpstan-param array<string, string>|(\Closure(MailQueue\Job): string)|null $relays which relay gets a
+         *        mail: senders' addresses, or "@domain", and DSNs as in $transport; "default" is for all other
+         *        mail, instead of $transport. Or a function that returns the DSN for a job; '' means $transport
          * @throws MailQueue\Exception outside the command line, without a transport, or if keys cannot be used
          * @throws \ValueError
          */
-        public function runWorker(#[\SensitiveParameter] string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false, ?callable $sign = null): MailQueue\Report {}
+        public function runWorker(#[\SensitiveParameter] string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false, ?callable $sign = null, #[\SensitiveParameter] array|\Closure|null $relays = null): MailQueue\Report {}
 
         /**
          * Without cron: sends what is due in the web server's process, after the visitor has the response.
@@ -555,7 +560,7 @@ namespace MailQueue {
     /** What an application needs to queue mail: for type hints, and to be replaced in tests. */
     interface Enqueuer
     {
-        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null): ?int;
+        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int;
 
         public function enqueueMany(iterable $messages): int;
     }
@@ -671,6 +676,8 @@ namespace MailQueue {
         public readonly ?array $recipients;
         /** @var array<string, string> address → reply, of recipients that were given up */
         public readonly array $refused;
+        /** A key of the map of relays; null: the sender decides. */
+        public readonly ?string $relay;
         /** The stored message as it goes over the wire; null: composed when sent, or not loaded by jobs(). */
         public readonly ?string $message;
 

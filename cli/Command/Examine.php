@@ -10,6 +10,7 @@ use MailQueue\Cli\Doctor\Findings;
 use MailQueue\Cli\Doctor\Relay;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Relay\Group;
+use MailQueue\Cli\Relay\Map;
 use MailQueue\Cli\Relay\Sender;
 use MailQueue\Cli\Relay\Target;
 use MailQueue\Cli\Stop;
@@ -50,7 +51,10 @@ final class Examine extends Command
     {
         $findings = new Findings();
         if ($this->args->has('relay')) {
-            (new Relay($findings))->look($this->settings->transport());
+            array_map(
+                (new Relay($findings))->look(...),
+                Map::transports($this->settings->transport(), $this->settings->relays())
+            );
         }
         if ($this->args->has('dns')) {
             $sender = Sender::address($this->args, $this->settings);

@@ -28,6 +28,7 @@ final class Work extends Command
         // Checked before the queue is opened: a run that cannot start should touch nothing.
         $options = [
             'transport' => $settings->transport(),
+            'relays' => $settings->relays(),
             'compose' => $settings->bootstrap->compose,
             'sign' => $settings->bootstrap->sign,
             'connections' => $settings->workInt('connections'),

@@ -9,6 +9,7 @@ use MailQueue\Cli\Failure;
 use MailQueue\Cli\FileAccess;
 use MailQueue\Cli\Named;
 use MailQueue\Cli\Relay\Group;
+use MailQueue\Cli\Relay\Map;
 use MailQueue\Cli\Sendmail\Aliases;
 use MailQueue\Cli\Settings;
 use MailQueue\Cli\Stop;
@@ -27,8 +28,21 @@ final class Mail extends Check
         parent::__construct($findings);
     }
 
+    /** @param string|\Closure|null $transport as it was given; the relays of the map come behind */
+    public function relays(string|\Closure|null $transport): void
+    {
+        try {
+            $relays = $this->settings->relays();
+            array_map($this->transport(...), Map::transports($transport, $relays));
+            $relays instanceof \Closure
+                && $this->add(true, 'the bootstrap file says which relay gets a mail', '');
+        } catch (Stop $e) {
+            $this->add(false, $e->getMessage(), 'mailqueue work refuses this. Correct the file.');
+        }
+    }
+
     /** @param string|\Closure|null $transport as it was given */
-    public function transport(string|\Closure|null $transport): void
+    private function transport(string|\Closure|null $transport): void
     {
         if ($transport instanceof \Closure) {
             $this->add(true, 'mail goes through the function of the bootstrap file', '');

@@ -34,7 +34,8 @@ final class Trial
         $this->directory = sys_get_temp_dir() . '/mailqueue-trial-' . bin2hex(random_bytes(8));
         mkdir($this->directory, 0o700) || throw new \RuntimeException('no temporary directory');
         $transport = $settings->transport();
-        $this->hasSeveral = Group::is($transport);
+        $relays = $settings->relays();
+        $this->hasSeveral = Group::is($transport) || $relays !== null;
         $own = new MailQueue("$this->directory/queue.sqlite");
         $runDirectory = (string) $own->diagnostics()['runDirectory'];
         try {
@@ -50,6 +51,7 @@ final class Trial
                 messageLimit: 1,
                 log: '',
                 onEvent: $this->take(...),
+                relays: $relays,
                 dkim: $settings->dkim(),
                 sign: $settings->bootstrap->sign
             );

@@ -57,6 +57,7 @@ struct mq_job {
     int64_t resent_of;            /* id of the job that this one replaces; 0: none */
     char *refused;                /* JSON object address → reply, or NULL */
     char *uncertain_to;           /* JSON array: which of the recipients may have it; NULL: none */
+    char *relay;                  /* the name of its relay in the map; NULL: by its sender */
     struct mq_notify notify;      /* from the column `fields` */
     char *body;                   /* wire form; NULL: to be composed (or not loaded) */
     size_t body_len;

@@ -5,6 +5,7 @@
 #include "worker/dead_runs.h"
 #include "worker/deliveries.h"
 #include "worker/relay/route.h"
+#include "worker/relay/routes.h"
 #include "worker/rest.h"
 #include "worker/run.h"
 

@@ -1,6 +1,7 @@
 /* What a run does about its database beside the cycle: tries again after failures, takes its worker
  * slot again on a new connection, and does a piece of the sweep and of the upkeep in between. */
 #include "queue/queue.h"
+#include "worker/deliveries.h"
 #include "worker/run.h"
 #include "worker/signals.h"
 

@@ -9,6 +9,7 @@
 #include "send/transport.h"
 #include "worker/deliveries.h"
 #include "worker/relay/route.h"
+#include "worker/relay/routes.h"
 #include "worker/run.h"
 
 #define HOUR_S 3600
@@ -17,6 +18,7 @@ void mq_composed_clear(struct mq_composed *composed)
 {
     free(composed->message);
     free(composed->envelope_from);
+    free(composed->relay);
     mq_strings_clear(&composed->recipients);
     *composed = (struct mq_composed){0};
 }
@@ -165,6 +167,20 @@ size_t mq_run_waiting(const struct mq_run *run)
         sum += run->relays->routes[i]->waiting.count;
     }
     return sum;
+}
+
+size_t mq_run_doubted(const struct mq_run *run)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        sum += run->relays->lanes[i]->doubted.count;
+    }
+    return sum;
+}
+
+bool mq_run_is_idle(const struct mq_run *run)
+{
+    return run->held == mq_run_doubted(run);
 }
 
 void mq_deliveries_release_waiting(struct mq_run *run)

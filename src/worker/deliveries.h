@@ -67,7 +67,11 @@ void mq_delivery_done(struct mq_delivery *delivery);
 void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, const char *error);
 /* How many deliveries wait in all routes. */
 size_t mq_run_waiting(const struct mq_run *run);
-/* Releases them all. */
+/* How many are in the lanes' lists of doubted ones. */
+size_t mq_run_doubted(const struct mq_run *run);
+/* Whether nothing is under way, waits or is to be settled. Doubted jobs may be left. */
+bool mq_run_is_idle(const struct mq_run *run);
+/* Releases all that wait. */
 void mq_deliveries_release_waiting(struct mq_run *run);
 
 /* Forgets what was done for a delivery that has begun, so that it can begin again. */

@@ -8,6 +8,7 @@
 #include "send/intent/intent.h"
 #include "send/transport.h"
 #include "worker/deliveries.h"
+#include "worker/relay/route.h"
 #include "worker/run.h"
 
 /* ---- the guard ---- */
@@ -76,6 +77,10 @@ static bool take_envelope(struct mq_delivery *delivery)
     if (!job->envelope_from) {
         job->envelope_from = composed->envelope_from;
         composed->envelope_from = NULL;
+    }
+    if (!job->relay) {
+        job->relay = composed->relay;
+        composed->relay = NULL;
     }
     if (job->recipients.count > 0 && (job->from_paid || !delivery->run->claim.limited)) {
         return true; /* an earlier attempt stored them: they override what composing returns now */
@@ -324,19 +329,24 @@ bool mq_delivery_start(struct mq_delivery *delivery, struct mq_lane *lane)
 {
     struct mq_run *run = delivery->run;
     struct mq_job *job = &delivery->job;
-    bool composing = !job->body;
+    bool composing = !job->body && !delivery->composed.message;
     if (lease_is_over(delivery)) {
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
         return true;
     }
-    delivery->slot = mq_intent_begin(run->intent, job->id);
+    if (delivery->slot < 0) { /* else it was composed, and waited for another relay then */
+        delivery->slot = mq_intent_begin(run->intent, job->id);
+    }
     if (delivery->slot < 0) {
         run->no_slot = true;
         return false;
     }
     delivery->lane = lane;
     delivery->transfer.phase = composing ? "compose" : "check";
-    if ((composing && !compose(delivery)) || !prepare(delivery)) {
+    if (composing && (!compose(delivery) || mq_delivery_reroutes(delivery))) {
+        return false;
+    }
+    if (!prepare(delivery)) {
         return false;
     }
     fill_transfer(delivery);

@@ -21,7 +21,6 @@
 #include "worker/lock.h"
 #include "worker/memory.h"
 #include "worker/relay/lane.h"
-#include "worker/relay/relays.h"
 #include "worker/worker.h"
 
 #define MQ_RUN_SETTLE_JOBS 100 /* a commit is due with this many outcomes … */
@@ -32,6 +31,7 @@
 struct mq_intent;
 struct mq_manager;
 struct mq_recovery;
+struct mq_relays;
 
 /* The latest time that the wall clock has shown, in case it goes back. */
 struct mq_limit_clock {
@@ -108,20 +108,6 @@ static inline int64_t mq_run_now_s(const struct mq_run *run)
 static inline int64_t mq_least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-/* How many deliveries are in the lanes' lists of doubted ones. */
-static inline size_t mq_run_doubted(const struct mq_run *run)
-{
-    size_t sum = 0;
-    for (size_t i = 0; i < run->relays->lane_count; i++) {
-        sum += run->relays->lanes[i]->doubted.count;
-    }
-    return sum;
-}
-/* Whether nothing is under way, waits or is to be settled. Doubted jobs may be left. */
-static inline bool mq_run_is_idle(const struct mq_run *run)
-{
-    return run->held == mq_run_doubted(run);
 }
 /* Whether the last transaction failed: nothing begins until one succeeds. */
 static inline bool mq_run_database_fails(const struct mq_run *run)

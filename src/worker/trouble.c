@@ -34,6 +34,7 @@
 #include "send/transport.h"
 #include "worker/deliveries.h"
 #include "worker/relay/route.h"
+#include "worker/relay/routes.h"
 #include "worker/run.h"
 #include "worker/signals.h"
 
@@ -264,51 +265,6 @@ bool mq_run_doubts_relays(const struct mq_run *run)
     return any;
 }
 
-/* The lane that opens first; NULL if one is open. */
-static const struct mq_lane *opens_first(const struct mq_run *run)
-{
-    const struct mq_lane *first = NULL;
-    for (size_t i = 0; i < run->relays->lane_count; i++) {
-        const struct mq_lane *lane = run->relays->lanes[i];
-        if (mq_lane_is_open(lane)) {
-            return NULL;
-        }
-        first = first && first->trouble.until_s <= lane->trouble.until_s ? first : lane;
-    }
-    return first;
-}
-
-void mq_lane_close(struct mq_lane *lane, int64_t until_s, const char *reason)
-{
-    struct mq_run *run = lane->run;
-    struct mq_report *report = run->report;
-    int64_t left_s = until_s - mq_run_now_s(run);
-    lane->trouble.found = true;
-    lane->trouble.until_s = until_s;
-    lane->trouble.closed_ms = mq_run_now_ms(run) + (left_s > 0 ? left_s * 1000 : 0);
-    const struct mq_lane *first = opens_first(run);
-    if (first && !run->stop.begun) {
-        mq_str_printable(report->reason, sizeof(report->reason), 0, mq_str_of(reason));
-        report->resume_s = first->trouble.until_s;
-        mq_run_stop(run, MQ_RUN_RELAY);
-    }
-    if (!run->stop.begun) { /* other lanes go on: nothing more begins here */
-        mq_transport_in_trouble(lane->transport, reason, 0);
-        mq_transport_recall(lane->transport);
-    }
-}
-
-void mq_lane_reopen(struct mq_lane *lane)
-{
-    const struct mq_run *run = lane->run;
-    if (mq_lane_is_open(lane) || run->stop.begun || mq_run_now_ms(run) < lane->trouble.closed_ms) {
-        return;
-    }
-    lane->trouble = (struct mq_trouble){.retry_ms = lane->trouble.retry_ms};
-    lane->doubts = (struct mq_doubts){.pauses = -1};
-    mq_transport_reopen(lane->transport);
-}
-
 /* Pauses the relay for as long as it asks, or retry_period says; 0: mq_queue_pause_relay() knows.
  */
 static void pause_relay(struct mq_lane *lane, const char *reason, int64_t retry_after_s)
@@ -370,6 +326,13 @@ static void note_failure(struct mq_lane *lane, const char *reason)
     mq_queue_pause_relay(lane->run->queue, &pause, NULL);
 }
 
+/* How long the relay is paused: as it says, or not long for few mails; 0: as pause_relay() knows.
+ */
+static int64_t pause_of(const struct mq_lane *lane, int64_t named_s, bool few)
+{
+    return named_s > 0 ? named_s : few && !lane->retry_s ? FEW_PAUSE_S : 0;
+}
+
 /* Decides on the doubted mails when the relay has accepted nothing since they failed. Greylisting
  * refuses a first try and accepts a second, so every second run leaves such mails where they were
  * in the queue. */
@@ -394,7 +357,7 @@ static void judge(struct mq_lane *lane)
     }
     bool counts = lane->trouble.accepted > 0 || (few && pauses(lane) == 0);
     resolve(lane, counts ? MQ_BLAME_NOBODY : MQ_BLAME_RELAY, again ? -1 : BACK_AFTER_S);
-    pause_relay(lane, reason, named_s > 0 ? named_s : few && !lane->retry_s ? FEW_PAUSE_S : 0);
+    pause_relay(lane, reason, pause_of(lane, named_s, few));
 }
 
 /* Whether nothing is claimed only because the doubted jobs hold all tokens that there are. */

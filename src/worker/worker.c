@@ -9,6 +9,7 @@
 #include "worker/files.h"
 #include "worker/manager.h"
 #include "worker/relay/route.h"
+#include "worker/relay/routes.h"
 #include "worker/rest.h"
 #include "worker/run.h"
 #include "worker/signals.h"

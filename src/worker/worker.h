@@ -42,6 +42,7 @@ struct mq_composed {
     char *message; /* wire form, malloc'ed */
     size_t message_len;
     char *envelope_from;
+    char *relay; /* a name of the map of relays */
     struct mq_strings recipients;
 };
 void mq_composed_clear(struct mq_composed *composed);

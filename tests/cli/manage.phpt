@@ -120,6 +120,7 @@ messageId       <ID@example.org>
 subject         Hello
 envelopeFrom    club@example.org
 recipients      ["ann@example.net"]
+relay           -
 refused         []
 messageBytes    %d (--message shows them)
 Subject: Hello

@@ -37,6 +37,7 @@ const MEANINGS = [
         'paid_to' => 'the relay whose limits this claim counts for',
         'waits_for' => 'the limit that put the mail back',
         'subject' => 'decoded, at most 255 characters; NULL: not known before it is sent',
+        'relay' => 'a key of the map of relays; NULL: the sender decides',
     ],
     'mail_body' => ['id' => "the job's", 'content' => 'the message; a job without one is composed when it is sent'],
     'mail_spent' => ['at' => 'when', 'n' => 'recipients handed over then, for mailRateMode strict'],

@@ -152,6 +152,13 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         'through' => static fn(string $text): string
             => 'export MAILQUEUE_TRANSPORT=null://null; php -d auto_prepend_file=/home/me/find.php '
             . "/usr/bin/$text", 'shows' => '/\b2 sent/'],
+    ['block' => 'docs/transports.md: failover(smtp://user', 'through' => static fn(string $block): string
+        => implode(' && ', array_map(static fn(string $line): string => 'MAILQUEUE_TRANSPORT=' . escapeshellarg($line)
+            . ' mailqueue doctor --database app.sqlite | grep "^ok *mail goes to [fr]"', explode("\n", trim($block))))],
+    ['block' => 'docs/transports.md: <?php // relays.php', 'through' => static fn(string $block): string
+        => 'printf %s ' . escapeshellarg(base64_encode($block)) . ' | base64 -d >app/relays.php; chmod 600 app/relays.php; '
+        . 'mailqueue doctor --database app.sqlite --relays /home/me/app/relays.php | grep -c "^ok *mail goes to"',
+        'shows' => '/^4$/m'],
     ['block' => 'docs/messages.md: $queue->enqueue($rfc5322', 'through' => php("$queue
         \$rfc5322 = \"From: a@example.org\\nSubject: x\\n\\nhi\\n\";
         file_put_contents('mail.eml', \"From: a@example.org\\nTo: b@example.net\\n\\nhi\\n\");")],

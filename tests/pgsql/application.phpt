@@ -79,7 +79,7 @@ string(6) "notice"
 bool(true)
 the config table is the application's
 autovacuum_vacuum_scale_factor=0.01
-MailQueue\DatabaseException [schema]: a table others_queue exists that is not the queue's: it lacks reference, mail_type, status, %s, fields, subject, resent_of, uncertain_to, paid_to, waits_for. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+MailQueue\DatabaseException [schema]: a table others_queue exists that is not the queue's: it lacks reference, mail_type, status, %s, fields, subject, resent_of, uncertain_to, paid_to, waits_for, relay. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
 orphans: by a column of numbers
 1 2 null, 3 left
 locked rows

@@ -38,6 +38,7 @@ complete -c mailqueue -l json -d 'print JSON'
 complete -c mailqueue -l help -d 'print this'
 complete -c mailqueue -l version -d 'print the version'
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l transport -d 'where mail goes' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l relays -d 'a PHP file that returns which relay gets a mail' -r -F
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l dkim -d 'sign with this private key' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l verdicts -d 'a file with rules for what replies of relays mean' -r -F
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l accounts -d 'the directory of OAuth2 accounts' -r -f
@@ -121,6 +122,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from page' -l serve -d 'show th
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l test -d 'where the mail goes' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l from -d 'its sender' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l transport -d 'where mail goes' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from send' -l relays -d 'a PHP file that returns which relay gets a mail' -r -F
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l dkim -d 'sign with this private key' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l verdicts -d 'a file with rules for what replies of relays mean' -r -F
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l accounts -d 'the directory of OAuth2 accounts' -r -f
@@ -141,6 +143,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l dns -d 'instead
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l from -d 'for --dns' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l selector -d 'for --dns' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l transport -d 'where mail goes' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l relays -d 'which relay gets a mail' -r -F
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l dkim -d 'the keys' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l verdicts -d 'a file with rules for what replies of relays mean' -r -F
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l accounts -d 'OAuth2 accounts' -r -f

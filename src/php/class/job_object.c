@@ -145,6 +145,7 @@ void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view v
     }
     next++;
     fill_refused(next++, job->refused);
+    mq_php_set_text(next++, job->relay);
     fill_message(next, job, view);
 }
 

@@ -1,7 +1,11 @@
 /* Where claimed mail waits, and which lane of a group takes it. */
 #include "worker/relay/route.h"
 
+#include <stdio.h>
+
+#include "send/dsn_text.h"
 #include "worker/deliveries.h"
+#include "worker/relay/routes.h"
 #include "worker/run.h"
 
 /* A route of several has at most so many waiting mails: the others go back, as the next claims are
@@ -14,6 +18,7 @@
 /* For how long mail is put back, in seconds. */
 #define BACK_MIN_S 1
 #define BACK_MAX_S 3600
+#define UNKNOWN_S  3600 /* mail whose relay cannot be found */
 #define LOWER_S    60 /* mail of higher priorities, while a suspect relay gets mail of lower ones */
 
 static struct mq_run *run_of(const struct mq_route *route)
@@ -118,11 +123,11 @@ static int64_t seconds_until(const struct mq_run *run, int64_t at_ms)
 }
 
 /* Puts a claimed mail back as before its claim. Another counts for the message limit. */
-static void put_back(struct mq_delivery *delivery, int64_t seconds)
+static void put_back(struct mq_delivery *delivery, int64_t seconds, const char *why)
 {
     delivery->back_after_s = seconds;
     delivery->run->claim.total--;
-    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
+    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, why);
 }
 
 /* How long the waiting mail takes, in seconds. */
@@ -143,22 +148,94 @@ static bool is_higher(const struct mq_route *route, const struct mq_delivery *de
            delivery->job.priority >= lane->doubts.below;
 }
 
-void mq_run_route(struct mq_delivery *delivery)
+/* Asks the application where the job goes; NULL: the mail has gone back. */
+static struct mq_route *chosen(struct mq_delivery *delivery)
 {
     struct mq_run *run = delivery->run;
-    struct mq_route *route = run->relays->standard;
+    struct mq_relays *relays = run->relays;
+    struct mq_route *route = relays->standard;
+    struct mq_error error = {0};
+    char *dsn = NULL;
+    enum mq_status status = relays->choose(relays->context, &delivery->job, &dsn, &error);
+    if (status == MQ_OK && dsn && *dsn) {
+        status = mq_relays_add(relays, mq_str_of(dsn), &route, &error);
+    }
+    mq_dsn_wipe(dsn);
+    if (status != MQ_OK) {
+        put_back(delivery, UNKNOWN_S, error.text);
+    }
+    if (status == MQ_THROWN || status == MQ_BAILOUT) {
+        mq_run_fail(run, status, &error);
+    }
+    return status == MQ_OK ? route : NULL;
+}
+
+/* The route that the job names; NULL: the mail has gone back. */
+static struct mq_route *named(struct mq_delivery *delivery)
+{
+    const char *name = delivery->job.relay;
+    struct mq_route *route = mq_relays_find(delivery->run->relays, mq_str_of(name));
+    char shown[80], why[240];
+    if (!route) {
+        mq_str_printable(shown, sizeof(shown), 0, mq_str_of(name));
+        snprintf(why, sizeof(why),
+                 "the mail names the relay \"%s\", which the map of relays does not have; add it "
+                 "there (mailqueue work --relays)",
+                 shown);
+        put_back(delivery, UNKNOWN_S, why);
+    }
+    return route;
+}
+
+/* The route by what the application, the job or its sender says; NULL: the mail has gone back. */
+static struct mq_route *find_route(struct mq_delivery *delivery)
+{
+    struct mq_relays *relays = delivery->run->relays;
+    return relays->choose        ? chosen(delivery)
+           : delivery->job.relay ? named(delivery)
+                                 : mq_relays_of_sender(relays, delivery->job.envelope_from);
+}
+
+static void enter(struct mq_delivery *delivery, struct mq_route *route)
+{
+    struct mq_run *run = delivery->run;
     int64_t most = run->options->batch > WAITING_MAX ? run->options->batch : WAITING_MAX;
     delivery->route = route;
     route->look_wait_ms = 0;
     if (!is_open(route, NULL) && !run->stop.begun) {
-        put_back(delivery, seconds_until(run, opens_ms(&route->group, NULL)));
+        put_back(delivery, seconds_until(run, opens_ms(&route->group, NULL)), NULL);
     } else if (is_higher(route, delivery)) {
-        put_back(delivery, LOWER_S);
+        put_back(delivery, LOWER_S, NULL);
     } else if (!is_only(route) && (int64_t)route->waiting.count >= most) {
-        put_back(delivery, drains_s(route));
+        put_back(delivery, drains_s(route), NULL);
     } else {
         mq_delivery_move(delivery, &route->waiting);
     }
+}
+
+void mq_run_route(struct mq_delivery *delivery)
+{
+    struct mq_route *route = find_route(delivery);
+    if (route) {
+        enter(delivery, route);
+    }
+}
+
+bool mq_delivery_reroutes(struct mq_delivery *delivery)
+{
+    const struct mq_relays *relays = delivery->run->relays;
+    if ((relays->key_count == 0 && !delivery->job.relay) || relays->choose) {
+        return false;
+    }
+    struct mq_route *route = find_route(delivery);
+    if (route == delivery->route) {
+        return false;
+    }
+    if (route) {
+        delivery->lane = NULL;
+        enter(delivery, route);
+    }
+    return true;
 }
 
 void mq_run_put_back(struct mq_run *run)
@@ -170,9 +247,9 @@ void mq_run_put_back(struct mq_run *run)
         for (struct mq_delivery *f = route->waiting.head; f; f = next) {
             next = f->next;
             if (closed) {
-                put_back(f, seconds_until(run, opens_ms(&route->group, NULL)));
+                put_back(f, seconds_until(run, opens_ms(&route->group, NULL)), NULL);
             } else if (is_higher(route, f)) {
-                put_back(f, LOWER_S);
+                put_back(f, LOWER_S, NULL);
             }
         }
     }

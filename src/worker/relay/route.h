@@ -18,6 +18,8 @@ struct mq_route {
 
 /* Puts a claimed delivery into its route's list, or back into the queue if it cannot go soon. */
 void mq_run_route(struct mq_delivery *delivery);
+/* After composing has told the sender: moves the delivery if that means another route. */
+bool mq_delivery_reroutes(struct mq_delivery *delivery);
 /* The lane that can take this delivery of the route now; NULL: none. `take`: it does. */
 struct mq_lane *mq_route_lane(struct mq_route *route, const struct mq_delivery *delivery,
                               bool take);

@@ -1,8 +1,9 @@
 /* Opens the relays that a run can use, each once, and makes routes of them. */
-#include "worker/relay/relays.h"
+#include "worker/relay/routes.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "send/dsn_text.h"
 #include "send/transport.h"
@@ -178,6 +179,89 @@ enum mq_status mq_relays_add(struct mq_relays *relays, struct mq_str text, struc
     return MQ_OK;
 }
 
+/* ---- the map ---- */
+
+/* Where the key is, or is to be. */
+static size_t key_at(const struct mq_relays *relays, struct mq_str key, bool *found)
+{
+    size_t low = 0, high = relays->key_count;
+    *found = false;
+    while (low < high && !*found) {
+        size_t at = (low + high) / 2;
+        struct mq_str there = mq_str_of(relays->keys[at].key);
+        size_t least = there.len < key.len ? there.len : key.len;
+        int order = strncasecmp(there.data, key.data, least);
+        order = order ? order : (there.len > key.len) - (there.len < key.len);
+        *found = order == 0;
+        low = order < 0 ? at + 1 : low;
+        high = order < 0 ? high : at;
+    }
+    return high;
+}
+
+static enum mq_status add_key(struct mq_relays *relays, struct mq_str key, struct mq_route *route,
+                              struct mq_error *err)
+{
+    bool found;
+    size_t at = key_at(relays, key, &found);
+    size_t after = relays->key_count - at;
+    if (found || key.len == 0) {
+        return mq_error_set(err, MQ_CONFIG, "relays",
+                            found ? "the key is there twice, in upper and lower case"
+                                  : "the key is empty");
+    }
+    struct mq_relay_key one = {mq_str_dup(key), route};
+    struct mq_relay_key *keys = realloc(relays->keys, (relays->key_count + 1) * sizeof(*keys));
+    relays->keys = keys ? keys : relays->keys;
+    if (!keys || !one.key) {
+        free(one.key);
+        return mq_error_nomem(err);
+    }
+    memmove(&keys[at + 1], &keys[at], after * sizeof(*keys));
+    keys[at] = one;
+    relays->key_count++;
+    return MQ_OK;
+}
+
+enum mq_status mq_relays_map(struct mq_relays *relays, struct mq_str key, struct mq_str dsn,
+                             struct mq_error *err)
+{
+    struct mq_route *route;
+    struct mq_error why = {0};
+    char name[80];
+    enum mq_status status = mq_relays_add(relays, dsn, &route, &why);
+    if (status == MQ_OK) {
+        status = add_key(relays, key, route, &why);
+    }
+    if (status == MQ_CONFIG) {
+        mq_str_printable(name, sizeof(name), 0, key);
+        return mq_error_set(err, status, "relays", "relays: \"%s\": %s", name, why.text);
+    }
+    *err = why;
+    if (status == MQ_OK && mq_str_equal_nocase(key, MQ_STR("default"))) {
+        relays->standard = route;
+    }
+    return status;
+}
+
+struct mq_route *mq_relays_find(const struct mq_relays *relays, struct mq_str key)
+{
+    bool found;
+    size_t at = key_at(relays, key, &found);
+    return found ? relays->keys[at].route : NULL;
+}
+
+struct mq_route *mq_relays_of_sender(const struct mq_relays *relays, const char *sender)
+{
+    const char *at = sender ? strrchr(sender, '@') : NULL;
+    struct mq_route *route = NULL;
+    if (at && relays->key_count > 0) {
+        route = mq_relays_find(relays, mq_str_of(sender));
+        route = route ? route : mq_relays_find(relays, mq_str_of(at));
+    }
+    return route ? route : relays->standard;
+}
+
 void mq_relays_clear(struct mq_relays *relays)
 {
     for (size_t i = 0; i < relays->route_count; i++) {
@@ -186,6 +270,10 @@ void mq_relays_clear(struct mq_relays *relays)
     for (size_t i = 0; i < relays->lane_count; i++) {
         free_lane(relays->lanes[i]);
     }
+    for (size_t i = 0; i < relays->key_count; i++) {
+        free(relays->keys[i].key);
+    }
+    free(relays->keys);
     free(relays->routes);
     free(relays->lanes);
     *relays = (struct mq_relays){0};
