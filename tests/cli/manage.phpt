@@ -116,6 +116,7 @@ parkedFor       hold
 createdAt       TIME
 resentOf        -
 expectedAt      -
+waitsFor        -
 messageId       <ID@example.org>
 subject         Hello
 envelopeFrom    club@example.org
