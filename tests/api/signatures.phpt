@@ -184,6 +184,7 @@ final class MailQueue\Stats
   readonly int $burst
   readonly string $rateMode
   readonly ?float $tokens
+  readonly array $limits
   readonly ?int $emptyIn
   readonly ?int $lastRunAt
   readonly ?int $pausedUntil

@@ -385,9 +385,12 @@ return [
         => 'So viele Empfänger dürfen dem Relay je Stunde übergeben werden; 0: kein Limit.',
     'Recipients that may be sent at once after a quiet time.'
         => 'So viele Empfänger dürfen nach einer ruhigen Zeit auf einmal bedient werden.',
-    "average: a token bucket; strict: no rolling hour on the relay's clock exceeds the limit."
-        => 'average: im Mittel; strict: In keiner Stunde, wann immer sie beginnt, sieht das Relay '
-        . 'mehr als das Limit.',
+    'Limits in windows, as 60/1h, 500/1d per sender: of recipients or mails, for all, per relay or '
+        . 'per sender.' => 'Limits in Zeitfenstern, etwa 60/1h, 500/1d per sender: Empfänger oder '
+        . 'Mails, insgesamt, je Relay oder je Absender.',
+    'average: a token bucket; strict: no rolling hour or window on the relay\'s clock exceeds its '
+        . 'limit.' => 'average: im Mittel; strict: In keiner Stunde und keinem Fenster, wann immer '
+        . 'sie beginnen, sieht das Relay mehr als das Limit.',
     'Test mode: replaces every envelope recipient; @domain keeps the local part.'
         => 'Testbetrieb: ersetzt jeden Empfänger des Umschlags; @domain behält den lokalen Teil.',
     'The mail types that the test mode redirects, or "every type but" a list of them.'
