@@ -180,6 +180,8 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         => 'printf "From: a@example.org\nTo: b@example.net\n\nhi\n" | mailqueue sendmail --database signed.sqlite -t; '
         . "MAILQUEUE_TRANSPORT=file:///home/me/box $text --database signed.sqlite; openssl cms -verify -in box/new/* -CAfile "
         . 'smime/cert.pem -purpose any', 'shows' => ['/\b1 sent/', '/^hi\r?$/m', '/Verification successful/']],
+    ['block' => 'docs/settings.md: mailqueue config mailWarmup', 'through' => static fn(string $block): string
+        => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $block && mailqueue config mailWarmup && mailqueue config --unset mailWarmup", 'shows' => '/: 50, 100/'],
     ['block' => 'docs/settings.md: mailqueue config mailHours', 'through' => static fn(string $block): string
         => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $block && mailqueue config mailHours && mailqueue config --unset mailHours", 'shows' => '/digest: Mo-Fr/'],
     ['name' => 'a limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 6000'],

@@ -396,6 +396,8 @@ return [
     'The mail types that the test mode redirects, or "every type but" a list of them.'
         => 'Die Arten von Mails, die der Testbetrieb umleitet, oder „every type but“ mit einer '
         . 'Liste.',
+    'Limits that grow from day to day, of a new relay or sender.'
+        => 'Limits eines neuen Relays oder Absenders, die von Tag zu Tag steigen.',
     'When mail of which types may be sent; types that no rule names always may.'
         => 'Wann Mails welcher Arten verschickt werden dürfen; Arten, die keine Regel nennt, immer.',
     'From this time on the test mode is off.' => 'Ab dieser Zeit ist der Testbetrieb aus.',
