@@ -13,8 +13,10 @@
 
 static enum mq_status parse_scheme(struct mq_str *text, struct mq_dsn *dsn, struct mq_error *err)
 {
-    static const char *const schemes[] = {"smtp", "smtps",     "null",         "sendmail",
-                                          "file", "ses+https", "mailgun+https"};
+    static const char *const schemes[] = {
+        "smtp",       "smtps",     "null",          "sendmail",
+        "file",       "ses+https", "mailgun+https", "microsoftgraph+https",
+        "gmail+https"};
     struct mq_str scheme;
     if (mq_dsn_cut(text, ':', &scheme) && mq_str_begins(*text, "//")) {
         *text = mq_str_skip(*text, 2);
@@ -263,7 +265,8 @@ static void append_login(struct mq_buffer *out, const struct mq_dsn *dsn)
     if (dsn->user == NULL) {
         return;
     }
-    append_encoded(out, mq_dsn_is_http(dsn) ? "***" : dsn->user, "");
+    bool is_key = mq_dsn_is(dsn, "ses+https") || mq_dsn_is(dsn, "mailgun+https");
+    append_encoded(out, is_key ? "***" : dsn->user, "");
     if (dsn->password != NULL) {
         mq_buffer_char(out, ':');
         append_encoded(out, mq_dsn_is(dsn, "mailgun+https") ? dsn->password : "***", "");
@@ -288,6 +291,10 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
     }
     if (dsn->region != NULL) {
         mq_buffer_printf(&out, "?region=%s", dsn->region);
+    }
+    if (dsn->account != NULL && mq_dsn_is_http(dsn)) { /* SMTP's is told by the user */
+        mq_buffer_cstr(&out, "?account=");
+        append_encoded(&out, dsn->account, "");
     }
     return mq_buffer_take(&out);
 }

@@ -34,7 +34,7 @@ enum mq_pipelining {
 
 struct mq_dsn {
     const char *scheme; /* "smtp", "smtps", "null", "sendmail", "file"; an API's: "ses+https",
-                           "mailgun+https" */
+                           "mailgun+https", "microsoftgraph+https", "gmail+https" */
     char *user;         /* NULL when none; of an API's DSN, a key that is never printed */
     char *password;     /* NULL when none; never printed */
     char *host; /* without brackets; "default" and "null" are ordinary names; "" for file:// */
