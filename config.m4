@@ -181,6 +181,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/states.c
     src/policy/types.c
     src/policy/verdict.c
+    src/policy/verdict_name.c
     src/policy/warmup.c
     src/policy/zone.c
     src/queue/body.c
