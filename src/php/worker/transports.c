@@ -42,22 +42,17 @@ static enum mq_status check_path_of(const struct mq_dsn *dsn, struct mq_error *e
     return MQ_OK;
 }
 
-static enum mq_status open_dsn(struct mq_dsn *dsn, zend_long connections, struct mq_clock clock,
-                               const struct mq_rules *verdicts, struct mq_transport **out,
-                               struct mq_error *err)
+/* `options` has the clock, the number of connections and the rules. */
+static enum mq_status open_dsn(struct mq_dsn *dsn, struct mq_transport_options options,
+                               struct mq_transport **out, struct mq_error *err)
 {
     char *accounts = NULL;
     MQ_TRY(dsn->account ? mq_php_accounts_path(&accounts, err) : MQ_OK);
-    const struct mq_transport_options options = {
-        .clock = clock,
-        .connections = (int)connections,
-        .sendmail_path = MQ_PHP_INI("sendmail_path"),
-        .own_program = PHP_BINDIR "/mailqueue",
-        .accounts = accounts,
-        .trace = MAILQUEUE_G(traces) ? &MAILQUEUE_G(trace) : NULL,
-        .verdicts = verdicts,
-        .no_command = !zend_hash_str_exists(CG(function_table), ZEND_STRL("proc_open")),
-    };
+    options.sendmail_path = MQ_PHP_INI("sendmail_path");
+    options.own_program = PHP_BINDIR "/mailqueue";
+    options.accounts = accounts;
+    options.trace = MAILQUEUE_G(traces) ? &MAILQUEUE_G(trace) : NULL;
+    options.no_command = !zend_hash_str_exists(CG(function_table), ZEND_STRL("proc_open"));
     enum mq_status status = mq_transport_open(dsn, &options, out, err);
     free(accounts);
     return status;
@@ -140,8 +135,12 @@ static enum mq_status open_relay(void *context, struct mq_str text, struct mq_tr
         relays->final_timeout_ms =
             final_ms > relays->final_timeout_ms ? final_ms : relays->final_timeout_ms;
         *connections = (int)dsn.connections;
-        status = open_dsn(&dsn, *connections > 0 ? *connections : relays->connections,
-                          relays->clock, relays->verdicts, out, err);
+        struct mq_transport_options options = {
+            .clock = relays->clock,
+            .connections = *connections > 0 ? *connections : (int)relays->connections,
+            .verdicts = relays->verdicts,
+        };
+        status = open_dsn(&dsn, options, out, err);
     }
     mq_dsn_clear(&dsn);
     return status;
@@ -256,7 +255,8 @@ static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, cha
         status = *redacted ? MQ_OK : mq_error_nomem(err);
     }
     if (status == MQ_OK && !mq_dsn_is(&dsn, "file")) {
-        status = open_dsn(&dsn, 1, mq_clock_system(), NULL, &transport, err);
+        struct mq_transport_options options = {.clock = mq_clock_system(), .connections = 1};
+        status = open_dsn(&dsn, options, &transport, err);
     }
     if (transport) {
         mq_transport_free(transport);
