@@ -212,6 +212,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/capabilities.c
     src/send/smtp/check.c
     src/send/smtp/connection.c
+    src/send/smtp/hello.c
     src/send/smtp/progress.c
     src/send/smtp/receive.c
     src/send/smtp/smtp.c

@@ -24,6 +24,8 @@ enum mq_pipelining {
     MQ_PIPELINING_DOT    /* pipelining=dot: also those of the next mail, behind a mail's dot */
 };
 
+enum mq_family { MQ_FAMILY_ANY, MQ_FAMILY_4, MQ_FAMILY_6 };
+
 struct mq_dsn {
     const char *scheme; /* "smtp", "smtps", "null", "sendmail", "file" */
     char *user;         /* NULL when none */
@@ -33,11 +35,12 @@ struct mq_dsn {
     char *path; /* file://: an absolute directory; else NULL */
     struct mq_strings command; /* sendmail://: program and options; empty: not given */
     enum mq_tls_mode tls;
-    char *cafile;     /* PEM file; NULL: the system's */
-    bool verify_peer; /* default true */
-    char *ehlo;       /* name for EHLO; NULL: this host's */
-    char *source_ip;  /* NULL: the system chooses */
-    char *proxy;      /* NULL: none, whatever the environment says */
+    char *cafile;          /* PEM file; NULL: the system's */
+    bool verify_peer;      /* default true */
+    char *ehlo;            /* name for EHLO; NULL: this host's */
+    char *source_ip;       /* NULL: the system chooses */
+    enum mq_family family; /* of the addresses to connect to: the option, or that of source_ip */
+    char *proxy;           /* NULL: none, whatever the environment says */
     enum mq_pipelining pipelining;
     int64_t connect_timeout_ms;   /* connect … AUTH; default 30,000 */
     int64_t command_timeout_ms;   /* MAIL, RCPT, RSET: RFC 5321's 300 s */
@@ -51,7 +54,7 @@ struct mq_dsn {
 
 /* MQ_CONFIG with field "transport" on unknown schemes or options, options that do not apply to the
  * scheme, bad percent-encoding, control characters, ports out of range. The text never repeats the
- * password. Options: tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining,
+ * password. Options: tls, cafile, verify_peer, ehlo, source_ip, family, proxy, pipelining,
  * connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout
  * (seconds, decimals allowed), max_mails; for sendmail:// command and final_timeout; for file://
  * none. */

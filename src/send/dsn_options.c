@@ -46,11 +46,14 @@ static bool is_proxy(const char *text)
 }
 
 static const char tls_words[] = "auto none required";
+static const char family_words[] = "auto 4 6";
+static const char *const family_names[] = {"auto", "IPv4", "IPv6"};
 static const char pipelining_words[] = "auto 0 1 dot";
 static const char bool_words[] = "0 1 false true no yes off on";
 static const char seconds_rule[] = "must be a number of seconds from 0.001 to 86400";
 
 _Static_assert(MQ_TLS_AUTO == 0 && MQ_TLS_NONE == 1 && MQ_TLS_REQUIRED == 2, "as tls_words");
+_Static_assert(MQ_FAMILY_ANY == 0 && MQ_FAMILY_4 == 1 && MQ_FAMILY_6 == 2, "as family_words");
 _Static_assert(MQ_PIPELINING_LEARN == 0 && MQ_PIPELINING_NONE == 1 && MQ_PIPELINING_GROUP == 2 &&
                    MQ_PIPELINING_DOT == 3,
                "as pipelining_words");
@@ -65,6 +68,7 @@ static const struct option options[] = {
      "must be a host name or an address literal like [192.0.2.1]", NULL, is_ehlo},
     {"source_ip", FOR_SMTP, TEXT, MEMBER(source_ip), "must be an IPv4 or IPv6 address of this host",
      NULL, is_ip},
+    {"family", FOR_SMTP, WORD, MEMBER(family), "must be 4, 6 or auto", family_words, NULL},
     {"proxy", FOR_SMTP, TEXT, MEMBER(proxy),
      "must begin with http://, https://, socks4://, socks4a://, socks5:// or socks5h://, followed "
      "by host and port",
@@ -178,6 +182,39 @@ static enum mq_status set_option(struct mq_dsn *dsn, size_t i, struct mq_str val
                                         option->name, wrong);
 }
 
+static enum mq_family family_of(const char *address)
+{
+    unsigned char binary[sizeof(struct in6_addr)];
+    return address == NULL                             ? MQ_FAMILY_ANY
+           : inet_pton(AF_INET, address, binary) == 1  ? MQ_FAMILY_4
+           : inet_pton(AF_INET6, address, binary) == 1 ? MQ_FAMILY_6
+                                                       : MQ_FAMILY_ANY;
+}
+
+/* A socket of one family cannot connect to an address of the other. */
+static enum mq_status match_families(struct mq_dsn *dsn, struct mq_error *err)
+{
+    const struct {
+        const char *name;
+        enum mq_family family;
+    } given[] = {{"source_ip", family_of(dsn->source_ip)},
+                 {"family", dsn->family},
+                 {"the host", family_of(dsn->proxy ? NULL : dsn->host)}};
+    size_t first = 0;
+    for (size_t i = 1; i < sizeof given / sizeof *given; i++) {
+        if (given[first].family == MQ_FAMILY_ANY) {
+            first = i;
+        } else if (given[i].family != MQ_FAMILY_ANY && given[i].family != given[first].family) {
+            return mq_error_set(err, MQ_CONFIG, "transport",
+                                "transport: %s is %s, but %s is %s; change one of them",
+                                given[first].name, family_names[given[first].family], given[i].name,
+                                family_names[given[i].family]);
+        }
+    }
+    dsn->family = given[first].family;
+    return MQ_OK;
+}
+
 enum mq_status mq_dsn_parse_options(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
 {
     unsigned seen = 0;
@@ -199,5 +236,5 @@ enum mq_status mq_dsn_parse_options(struct mq_str text, struct mq_dsn *dsn, stru
         MQ_TRY(i < OPTION_COUNT ? set_option(dsn, i, value, &seen, err)
                                 : unknown_option(dsn, name, may_show, err));
     }
-    return MQ_OK;
+    return match_families(dsn, err);
 }

@@ -175,11 +175,11 @@ look  the transport cannot be used: it does not begin with a scheme that is know
 -- what work refuses, doctor does not call ok
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
 work: exit 78
-look  the transport cannot be used: unknown option "foo"; smtp:// has tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout, max_mails
+look  the transport cannot be used: unknown option "foo"; smtp:// has tls, cafile, verify_peer, ehlo, source_ip, family, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout, max_mails
 work: exit 78
 look  the transport cannot be used: option tls must be auto, none or required
 work: exit 78
-look  the transport cannot be used: unknown option "x"; null:// has tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout, max_mails
+look  the transport cannot be used: unknown option "x"; null:// has tls, cafile, verify_peer, ehlo, source_ip, family, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout, max_mails
 work: exit 78
 look  the lease must be longer than the transport waits for the reply to the final dot (1000 seconds): raise it, or lower final_timeout in the DSN
 work: exit 78

@@ -4,7 +4,6 @@
 
 #include <curl/curl.h>
 #include <errno.h>
-#include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "policy/reply.h"
 #include "send/factory.h"
 #include "send/smtp/capabilities.h"
+#include "send/smtp/hello.h"
 
 #if LIBCURL_VERSION_NUM < 0x075500
 #error "libcurl 7.85 or later is needed: earlier ones know no CONNECT_ONLY for SMTP"
@@ -157,37 +157,12 @@ static const struct mq_channel_ops channel_ops = {channel_send, channel_recv, ch
 
 /* ---- options ---- */
 
-/* Finds this host's name with its domain: relays refuse a short name in EHLO. */
-static void host_name(char *out, size_t size)
-{
-    char name[256] = "";
-    struct addrinfo hints = {.ai_flags = AI_CANONNAME}, *info = NULL;
-    gethostname(name, sizeof name - 1);
-    snprintf(out, size, "%s", name);
-    if (name[0] != '\0' && strchr(name, '.') == NULL &&
-        getaddrinfo(name, NULL, &hints, &info) == 0) {
-        if (info->ai_canonname != NULL && strchr(info->ai_canonname, '.') != NULL) {
-            snprintf(out, size, "%s", info->ai_canonname);
-        }
-        freeaddrinfo(info);
-    }
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
-    if (out[0] == '\0' || out[strspn(out, allowed)] != '\0') {
-        snprintf(out, size, "localhost");
-    }
-}
-
 /* smtp://host:port/name: libcurl uses the path as the name in EHLO. */
 static char *make_url(const struct mq_dsn *dsn)
 {
     struct mq_buffer url = {0};
-    char own[256];
-    const char *ehlo = dsn->ehlo;
-    if (ehlo == NULL || ehlo[0] == '\0') {
-        host_name(own, sizeof own);
-        ehlo = own;
-    }
+    char ehlo[256];
+    mq_hello_name(dsn, ehlo, sizeof ehlo);
     mq_buffer_printf(&url, strchr(dsn->host, ':') ? "%s://[%s]" : "%s://%s", dsn->scheme,
                      dsn->host);
     if (dsn->port > 0) {
@@ -239,6 +214,12 @@ static bool set_network(CURL *easy, const struct mq_dsn *dsn)
     ok = ok && !curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    static const long families[] = {
+        [MQ_FAMILY_ANY] = CURL_IPRESOLVE_WHATEVER,
+        [MQ_FAMILY_4] = CURL_IPRESOLVE_V4,
+        [MQ_FAMILY_6] = CURL_IPRESOLVE_V6,
+    };
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_IPRESOLVE, families[dsn->family]);
     if (dsn->source_ip != NULL) {
         char interface[128];
         snprintf(interface, sizeof interface, "host!%s", dsn->source_ip);
@@ -345,6 +326,7 @@ static bool is_hopeless(CURLcode code)
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_USE_SSL_FAILED:
     case CURLE_AUTH_ERROR:
+    case CURLE_INTERFACE_FAILED:
         return true;
     default:
         return false;
@@ -371,14 +353,36 @@ static void set_reason(struct mq_connect_result *out, const char *text, bool log
     }
 }
 
+/* libcurl's words, and the option that is to blame. */
+static void set_text(const struct link *link, CURLcode code, char *text, size_t size)
+{
+    const struct mq_dsn *dsn = link->connector->dsn;
+    const char *words = link->error[0] ? link->error : curl_easy_strerror(code);
+    if (code == CURLE_INTERFACE_FAILED) {
+        snprintf(text, size,
+                 "option source_ip: this host cannot send from %s (%.100s); give one of "
+                 "its addresses",
+                 dsn->source_ip, words);
+    } else if (code == CURLE_COULDNT_RESOLVE_HOST && dsn->family != MQ_FAMILY_ANY) {
+        snprintf(text, size,
+                 "%.120s; only an IPv%c address was looked for, because of the option "
+                 "%s",
+                 words, dsn->family == MQ_FAMILY_4 ? '4' : '6',
+                 dsn->source_ip ? "source_ip" : "family");
+    } else {
+        snprintf(text, size, "%s", words);
+    }
+}
+
 static void describe_failure(struct link *link, CURLcode code, struct mq_connect_result *out)
 {
     const char *refusal = link->greeting.refusal;
     struct mq_reply reply = {.code = 400};
+    char text[CURL_ERROR_SIZE];
     /* After a 4yz, another try can succeed. */
     out->hopeless = is_hopeless(code) && refusal[0] != '4';
-    set_reason(out, link->error[0] ? link->error : curl_easy_strerror(code),
-               code == CURLE_LOGIN_DENIED, &link->greeting);
+    set_text(link, code, text, sizeof text);
+    set_reason(out, text, code == CURLE_LOGIN_DENIED, &link->greeting);
     snprintf(reply.text, sizeof reply.text, "%s", refusal);
     out->retry_after_s = mq_reply_retry_after_s(&reply);
 }

@@ -121,6 +121,15 @@ static void test_options(void **state)
     assert_int_equal(dsn.pipelining, MQ_PIPELINING_DOT);
     parse("smtp://h?ehlo=[192.0.2.1]&source_ip=::1");
     assert_string_equal(dsn.ehlo, "[192.0.2.1]");
+    assert_int_equal(dsn.family, MQ_FAMILY_6);
+    parse("smtp://h?source_ip=192.0.2.1");
+    assert_int_equal(dsn.family, MQ_FAMILY_4);
+    parse("smtp://h?family=6");
+    assert_int_equal(dsn.family, MQ_FAMILY_6);
+    parse("smtp://192.0.2.1?family=4&source_ip=192.0.2.2");
+    assert_int_equal(dsn.family, MQ_FAMILY_4);
+    parse("smtp://h?family=auto");
+    assert_int_equal(dsn.family, MQ_FAMILY_ANY);
 }
 
 static void test_sendmail(void **state)
@@ -222,6 +231,10 @@ static void test_bad(void **state)
         {"smtp://relay?ehlo=a%20b", "ehlo"},
         {"smtp://relay?ehlo=a%0Ab", "control"},
         {"smtp://relay?source_ip=relay", "source_ip"},
+        {"smtp://relay?family=5", "option family must be 4, 6 or auto"},
+        {"smtp://relay?family=4&source_ip=::1", "source_ip is IPv6, but family is IPv4; change"},
+        {"smtp://192.0.2.1?family=6", "family is IPv6, but the host is IPv4"},
+        {"smtp://[2001:db8::1]?source_ip=192.0.2.1", "source_ip is IPv4, but the host is IPv6"},
         {"smtp://relay?proxy=relay:3128", "proxy"},
         {"smtp://relay?proxy=http://", "proxy"},
         {"smtp://relay?pipelining=2", "pipelining"},

@@ -1,0 +1,38 @@
+/* Finds the name that this host says to a relay. */
+#include "send/smtp/hello.h"
+
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Finds this host's name with its domain: relays refuse a short name. */
+static void host_name(char *out, size_t size)
+{
+    char name[256] = "";
+    struct addrinfo hints = {.ai_flags = AI_CANONNAME}, *info = NULL;
+    gethostname(name, sizeof name - 1);
+    snprintf(out, size, "%s", name);
+    if (name[0] != '\0' && strchr(name, '.') == NULL &&
+        getaddrinfo(name, NULL, &hints, &info) == 0) {
+        if (info->ai_canonname != NULL && strchr(info->ai_canonname, '.') != NULL) {
+            snprintf(out, size, "%s", info->ai_canonname);
+        }
+        freeaddrinfo(info);
+    }
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
+    if (out[0] == '\0' || out[strspn(out, allowed)] != '\0') {
+        snprintf(out, size, "localhost");
+    }
+}
+
+void mq_hello_name(const struct mq_dsn *dsn, char *out, size_t size)
+{
+    if (dsn->ehlo != NULL && dsn->ehlo[0] != '\0') {
+        snprintf(out, size, "%s", dsn->ehlo);
+    } else {
+        host_name(out, size);
+    }
+}
