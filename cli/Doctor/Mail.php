@@ -45,9 +45,9 @@ final class Mail extends Check
         $isLease = str_starts_with((string) $why, 'the lease ');
         $this->add($why === null, $why ?? "mail goes to $shown", $isLease
             ? 'mailqueue work refuses this: raise the lease with DISPATCH_LEASE or --lease.'
-            : 'Write it as smtp://user:password@host:587, smtps://…, sendmail://default, '
-            . 'file:///directory or null://null, with : / @ ? # in user and password '
-            . 'percent-encoded (%3A %2F %40 %3F %23).');
+            : 'Write it as smtp://user:password@host:587, smtps://…, lmtp:///socket, '
+            . 'sendmail://default, file:///directory or null://null, with : / @ ? # in user and '
+            . 'password percent-encoded (%3A %2F %40 %3F %23).');
         if ($why === null && str_contains((string) $shown, ':***@')) {
             $this->secrecy((string) $transport);
         }
@@ -56,7 +56,7 @@ final class Mail extends Check
     /** Warns if others on the network can read the password. */
     private function secrecy(string $dsn): void
     {
-        $isHere = preg_match('~@(localhost|127\.[\d.]+|\[::1\])(?=[:/?]|\z)~i', $dsn);
+        $isHere = preg_match('~@(localhost|127\.[\d.]+|\[::1\]|)(?=[:/?]|\z)~i', $dsn);
         $options = ['tls=none' => 'tls=none', 'verify_peer=(0|false|no|off)' => 'verify_peer=0'];
         foreach ($options as $option => $name) {
             if (!$isHere && preg_match("~[?&]{$option}(?=&|\\z)~", $dsn)) {

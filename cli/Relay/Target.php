@@ -8,9 +8,9 @@ namespace MailQueue\Cli\Relay;
 final class Target
 {
     private const DSN = '~\A(smtps?)://(?:([^@/?#:]*)(?::[^@/?#]*)?@)?(\[[^\]]*\]|[^:/?#]*)'
-        . '(?::(\d+))?[^?]*(?:\?(.*))?\z~is';
+        . '(?::(\d+))?([^?]*)(?:\?(.*))?\z~is';
 
-    /** "smtp://host:port", without the user. */
+    /** "smtp://host:port" or "smtp:///socket", without the user. */
     public readonly string $shown;
 
     private function __construct(
@@ -19,9 +19,10 @@ final class Target
         public readonly string $host,
         public readonly int $port,
         public readonly ?string $user,
+        private readonly string $socket,
         private readonly string $options,
     ) {
-        $this->shown = "$scheme://$host:$port";
+        $this->shown = $socket === '' ? "$scheme://$host:$port" : "$scheme://$socket";
     }
 
     /** Null: the transport is not SMTP, or cannot be read. */
@@ -30,7 +31,7 @@ final class Target
         if (!is_string($transport) || !preg_match(self::DSN, trim($transport), $match)) {
             return null;
         }
-        [, $scheme, $user, $host, $port, $options] = $match + ['', '', '', '', '', ''];
+        [, $scheme, $user, $host, $port, $path, $options] = $match + ['', '', '', '', '', '', ''];
         $scheme = strtolower($scheme);
         return new self(
             $transport,
@@ -38,6 +39,7 @@ final class Target
             $host,
             (int) $port ?: ($scheme === 'smtps' ? 465 : 25),
             $user === '' ? null : rawurldecode($user),
+            $host === '' ? $path : '',
             $options
         );
     }
@@ -50,7 +52,13 @@ final class Target
 
     public function isLoopback(): bool
     {
-        return preg_match('/\A(localhost|127\.[\d.]+|\[::1\])\z/i', $this->host) === 1;
+        return $this->isSocket()
+            || preg_match('/\A(localhost|127\.[\d.]+|\[::1\])\z/i', $this->host) === 1;
+    }
+
+    public function isSocket(): bool
+    {
+        return $this->socket !== '';
     }
 
     /** Whether any certificate is accepted. */

@@ -1,5 +1,6 @@
 /* Transport DSNs: scheme://user:password@host:port?option=value (RFC 3986 syntax, percent-encoded;
- * the spelling of Symfony Mailer), sendmail://default?command=… and file:///directory. */
+ * the spelling of Symfony Mailer), smtp:///socket and lmtp:///socket, sendmail://default?command=…
+ * and file:///directory. */
 #ifndef MQ_SEND_DSN_H
 #define MQ_SEND_DSN_H
 
@@ -27,12 +28,13 @@ enum mq_pipelining {
 enum mq_family { MQ_FAMILY_ANY, MQ_FAMILY_4, MQ_FAMILY_6 };
 
 struct mq_dsn {
-    const char *scheme; /* "smtp", "smtps", "null", "sendmail", "file" */
+    const char *scheme; /* "smtp", "smtps", "lmtp", "null", "sendmail", "file" */
     char *user;         /* NULL when none */
     char *password;     /* NULL when none; never printed */
-    char *host; /* without brackets; "default" and "null" are ordinary names; "" for file:// */
-    int port;   /* 0: not given */
-    char *path; /* file://: an absolute directory; else NULL */
+    char *
+        host; /* without brackets; "default" and "null" are ordinary names; "" if there is a path */
+    int port; /* 0: not given */
+    char *path; /* absolute, of file://'s directory or the Unix socket of a relay; else NULL */
     struct mq_strings command; /* sendmail://: program and options; empty: not given */
     enum mq_tls_mode tls;
     char *cafile;          /* PEM file; NULL: the system's */
@@ -56,15 +58,15 @@ struct mq_dsn {
  * scheme, bad percent-encoding, control characters, ports out of range. The text never repeats the
  * password. Options: tls, cafile, verify_peer, ehlo, source_ip, family, proxy, pipelining,
  * connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout
- * (seconds, decimals allowed), max_mails; for sendmail:// command and final_timeout; for file://
- * none. */
+ * (seconds, decimals allowed), max_mails; lmtp:// has no cafile, verify_peer and proxy, and no TLS;
+ * for sendmail:// command and final_timeout; for file:// none. */
 enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err);
 void mq_dsn_clear(struct mq_dsn *dsn);
 /* Without secrets, malloc'ed: "smtp://user:***@host", "sendmail://default?command=/bin/x%20***". */
 char *mq_dsn_redacted(const struct mq_dsn *dsn);
 bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme);
-bool mq_dsn_is_loopback(const struct mq_dsn *dsn); /* 127.0.0.0/8, ::1, localhost */
-/* Returns the directory or the program that the DSN names, borrowed; NULL: none. */
+bool mq_dsn_is_loopback(const struct mq_dsn *dsn); /* 127.0.0.0/8, ::1, localhost, a socket */
+/* Returns the directory, socket or program that the DSN names, borrowed; NULL: none. */
 const char *mq_dsn_local_path(const struct mq_dsn *dsn);
 
 /* Splits a command line into words, with quotes and backslashes as in a shell. But no shell is

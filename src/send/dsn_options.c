@@ -12,7 +12,13 @@
 #define MAILS_MAX  1000000
 
 /* Which schemes an option is for. */
-enum { FOR_SMTP = 1, FOR_SENDMAIL = 2, FOR_FILE = 4 };
+enum {
+    FOR_SMTP = 1,
+    FOR_SENDMAIL = 2,
+    FOR_FILE = 4,
+    FOR_LMTP = 8,
+    FOR_RELAYS = FOR_SMTP | FOR_LMTP
+};
 
 enum type { TEXT, WORD, BOOL, SECONDS, COUNT, COMMAND };
 
@@ -61,28 +67,28 @@ _Static_assert(MQ_PIPELINING_LEARN == 0 && MQ_PIPELINING_NONE == 1 && MQ_PIPELIN
 #define MEMBER(name) offsetof(struct mq_dsn, name)
 
 static const struct option options[] = {
-    {"tls", FOR_SMTP, WORD, MEMBER(tls), "must be auto, none or required", tls_words, NULL},
+    {"tls", FOR_RELAYS, WORD, MEMBER(tls), "must be auto, none or required", tls_words, NULL},
     {"cafile", FOR_SMTP, TEXT, MEMBER(cafile), NULL, NULL, NULL},
     {"verify_peer", FOR_SMTP, BOOL, MEMBER(verify_peer), "must be 1 or 0", bool_words, NULL},
-    {"ehlo", FOR_SMTP, TEXT, MEMBER(ehlo),
+    {"ehlo", FOR_RELAYS, TEXT, MEMBER(ehlo),
      "must be a host name or an address literal like [192.0.2.1]", NULL, is_ehlo},
-    {"source_ip", FOR_SMTP, TEXT, MEMBER(source_ip), "must be an IPv4 or IPv6 address of this host",
-     NULL, is_ip},
-    {"family", FOR_SMTP, WORD, MEMBER(family), "must be 4, 6 or auto", family_words, NULL},
+    {"source_ip", FOR_RELAYS, TEXT, MEMBER(source_ip),
+     "must be an IPv4 or IPv6 address of this host", NULL, is_ip},
+    {"family", FOR_RELAYS, WORD, MEMBER(family), "must be 4, 6 or auto", family_words, NULL},
     {"proxy", FOR_SMTP, TEXT, MEMBER(proxy),
      "must begin with http://, https://, socks4://, socks4a://, socks5:// or socks5h://, followed "
      "by host and port",
      NULL, is_proxy},
-    {"pipelining", FOR_SMTP, WORD, MEMBER(pipelining), "must be auto, 0, 1 or dot",
+    {"pipelining", FOR_RELAYS, WORD, MEMBER(pipelining), "must be auto, 0, 1 or dot",
      pipelining_words, NULL},
-    {"connect_timeout", FOR_SMTP, SECONDS, MEMBER(connect_timeout_ms), seconds_rule, NULL, NULL},
-    {"command_timeout", FOR_SMTP, SECONDS, MEMBER(command_timeout_ms), seconds_rule, NULL, NULL},
-    {"data_timeout", FOR_SMTP, SECONDS, MEMBER(data_timeout_ms), seconds_rule, NULL, NULL},
-    {"block_timeout", FOR_SMTP, SECONDS, MEMBER(block_timeout_ms), seconds_rule, NULL, NULL},
-    {"final_timeout", FOR_SMTP | FOR_SENDMAIL, SECONDS, MEMBER(final_timeout_ms), seconds_rule,
+    {"connect_timeout", FOR_RELAYS, SECONDS, MEMBER(connect_timeout_ms), seconds_rule, NULL, NULL},
+    {"command_timeout", FOR_RELAYS, SECONDS, MEMBER(command_timeout_ms), seconds_rule, NULL, NULL},
+    {"data_timeout", FOR_RELAYS, SECONDS, MEMBER(data_timeout_ms), seconds_rule, NULL, NULL},
+    {"block_timeout", FOR_RELAYS, SECONDS, MEMBER(block_timeout_ms), seconds_rule, NULL, NULL},
+    {"final_timeout", FOR_RELAYS | FOR_SENDMAIL, SECONDS, MEMBER(final_timeout_ms), seconds_rule,
      NULL, NULL},
-    {"idle_timeout", FOR_SMTP, SECONDS, MEMBER(idle_ms), seconds_rule, NULL, NULL},
-    {"max_mails", FOR_SMTP, COUNT, MEMBER(mails_per_connection),
+    {"idle_timeout", FOR_RELAYS, SECONDS, MEMBER(idle_ms), seconds_rule, NULL, NULL},
+    {"max_mails", FOR_RELAYS, COUNT, MEMBER(mails_per_connection),
      "must be a number from 1 to 1000000", NULL, NULL},
     {"command", FOR_SENDMAIL, COMMAND, MEMBER(command), NULL, NULL, NULL},
 };
@@ -91,7 +97,10 @@ static const struct option options[] = {
 
 static unsigned scheme_of(const struct mq_dsn *dsn)
 {
-    return mq_dsn_is(dsn, "sendmail") ? FOR_SENDMAIL : mq_dsn_is(dsn, "file") ? FOR_FILE : FOR_SMTP;
+    return mq_dsn_is(dsn, "sendmail") ? FOR_SENDMAIL
+           : mq_dsn_is(dsn, "file")   ? FOR_FILE
+           : mq_dsn_is(dsn, "lmtp")   ? FOR_LMTP
+                                      : FOR_SMTP;
 }
 
 /* Converts seconds ("30", "0.5") to milliseconds; 0: not a number, or out of range. */

@@ -160,18 +160,18 @@ ok    mail goes to smtp://me@[2001:db8::1]:25
 ok    mail goes to null://null
 ok    mail goes to file:///var/mail/out
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
-look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null
-look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null
+look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
+look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
 look  the transport cannot be read
 look  the transport cannot be read
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
-look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null
+look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
 look  the transport cannot be used: file:// takes a directory of this host; write file:///directory with three slashes, and "#" in it as %23
-look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null
-look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null -- Write it as smtp://user:password@host:587, smtps://…, sendmail://default, file:///directory or null://null, with : / @ ? # in user and password percent-encoded (%3A %2F %40 %3F %23).
+look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
+look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null -- Write it as smtp://user:password@host:587, smtps://…, lmtp:///socket, sendmail://default, file:///directory or null://null, with : / @ ? # in user and password percent-encoded (%3A %2F %40 %3F %23).
 -- what work refuses, doctor does not call ok
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
 work: exit 78

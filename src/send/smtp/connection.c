@@ -39,6 +39,8 @@ struct link {
     CURL *easy;
     void *owner;
     struct mq_greeting greeting;
+    bool has_first; /* a byte of LMTP's greeting was read already */
+    char first;
     char error[CURL_ERROR_SIZE];
 };
 
@@ -134,7 +136,14 @@ static enum mq_io channel_send(struct mq_channel *channel, const void *data, siz
 static enum mq_io channel_recv(struct mq_channel *channel, void *data, size_t len, size_t *n)
 {
     struct link *link = (struct link *)channel;
-    CURLcode code = curl_easy_recv(link->easy, data, len, n);
+    CURLcode code = CURLE_OK;
+    if (link->has_first) {
+        link->has_first = false;
+        *(char *)data = link->first;
+        *n = 1;
+    } else {
+        code = curl_easy_recv(link->easy, data, len, n);
+    }
     if (code == CURLE_AGAIN) {
         return MQ_IO_AGAIN;
     }
@@ -156,23 +165,6 @@ static void channel_close(struct mq_channel *channel)
 static const struct mq_channel_ops channel_ops = {channel_send, channel_recv, channel_close};
 
 /* ---- options ---- */
-
-/* smtp://host:port/name: libcurl uses the path as the name in EHLO. */
-static char *make_url(const struct mq_dsn *dsn)
-{
-    struct mq_buffer url = {0};
-    char ehlo[256];
-    mq_hello_name(dsn, ehlo, sizeof ehlo);
-    mq_buffer_printf(&url, strchr(dsn->host, ':') ? "%s://[%s]" : "%s://%s", dsn->scheme,
-                     dsn->host);
-    if (dsn->port > 0) {
-        mq_buffer_printf(&url, ":%d", dsn->port);
-    }
-    char *path = curl_easy_escape(NULL, ehlo, 0);
-    mq_buffer_printf(&url, "/%s", path ? path : "");
-    curl_free(path);
-    return mq_buffer_take(&url);
-}
 
 static bool wants_starttls(const struct mq_dsn *dsn)
 {
@@ -199,11 +191,31 @@ static bool set_security(CURL *easy, const struct mq_dsn *dsn)
     return ok;
 }
 
+/* From where, to which of the relay's addresses. */
+static bool set_addresses(CURL *easy, const struct mq_dsn *dsn)
+{
+    static const long families[] = {
+        [MQ_FAMILY_ANY] = CURL_IPRESOLVE_WHATEVER,
+        [MQ_FAMILY_4] = CURL_IPRESOLVE_V4,
+        [MQ_FAMILY_6] = CURL_IPRESOLVE_V6,
+    };
+    const char *protocols = mq_dsn_is(dsn, "lmtp") ? "http" : "smtp,smtps";
+    bool ok = true;
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, protocols);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, dsn->path);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_IPRESOLVE, families[dsn->family]);
+    if (dsn->source_ip != NULL) {
+        char interface[128];
+        snprintf(interface, sizeof interface, "host!%s", dsn->source_ip);
+        ok = ok && !curl_easy_setopt(easy, CURLOPT_INTERFACE, interface);
+    }
+    return ok;
+}
+
 static bool set_network(CURL *easy, const struct mq_dsn *dsn)
 {
     bool ok = true;
     long seconds = (long)((dsn->connect_timeout_ms + 999) / 1000);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     ok = ok && !curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)dsn->connect_timeout_ms);
@@ -214,17 +226,6 @@ static bool set_network(CURL *easy, const struct mq_dsn *dsn)
     ok = ok && !curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    static const long families[] = {
-        [MQ_FAMILY_ANY] = CURL_IPRESOLVE_WHATEVER,
-        [MQ_FAMILY_4] = CURL_IPRESOLVE_V4,
-        [MQ_FAMILY_6] = CURL_IPRESOLVE_V6,
-    };
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_IPRESOLVE, families[dsn->family]);
-    if (dsn->source_ip != NULL) {
-        char interface[128];
-        snprintf(interface, sizeof interface, "host!%s", dsn->source_ip);
-        ok = ok && !curl_easy_setopt(easy, CURLOPT_INTERFACE, interface);
-    }
     return ok;
 }
 
@@ -240,8 +241,8 @@ static bool set_options(struct link *link)
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HEADERDATA, link);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ignore_body);
     ok = ok && (link->connector->trace == NULL || set_trace(easy, link->connector->trace));
-    return ok && set_network(easy, link->connector->dsn) &&
-           set_security(easy, link->connector->dsn);
+    return ok && set_addresses(easy, link->connector->dsn) &&
+           set_network(easy, link->connector->dsn) && set_security(easy, link->connector->dsn);
 }
 
 /* ---- the connector ---- */
@@ -259,7 +260,7 @@ enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_buffer *trac
     }
     connector->dsn = dsn;
     connector->trace = trace;
-    connector->url = make_url(dsn);
+    connector->url = mq_hello_url(dsn);
     connector->multi = curl_multi_init();
     if (connector->url == NULL || connector->multi == NULL) {
         mq_connector_free(connector);
@@ -363,6 +364,11 @@ static void set_text(const struct link *link, CURLcode code, char *text, size_t 
                  "option source_ip: this host cannot send from %s (%.100s); give one of "
                  "its addresses",
                  dsn->source_ip, words);
+    } else if (code == CURLE_COULDNT_CONNECT && dsn->path != NULL) {
+        long error = 0;
+        curl_easy_getinfo(link->easy, CURLINFO_OS_ERRNO, &error);
+        snprintf(text, size, "the socket %s: %s; start its server, or correct the transport",
+                 dsn->path, strerror((int)error));
     } else if (code == CURLE_COULDNT_RESOLVE_HOST && dsn->family != MQ_FAMILY_ANY) {
         snprintf(text, size,
                  "%.120s; only an IPv%c address was looked for, because of the option "
@@ -399,12 +405,14 @@ static bool check_open(struct link *link, struct mq_connect_result *out)
         return false;
     }
     curl_socket_t fd = CURL_SOCKET_BAD;
-    char byte = 0;
     size_t n = 0;
     /* The first curl_easy_recv() ties the connection to the handle: until then libcurl may close
-     * the connection as idle. There is nothing to read, because we have sent nothing. */
-    CURLcode code = curl_easy_recv(link->easy, &byte, 1, &n);
+     * the connection as idle. There is nothing to read but LMTP's greeting, because we have sent
+     * nothing. */
+    CURLcode code = curl_easy_recv(link->easy, &link->first, 1, &n);
     curl_easy_getinfo(link->easy, CURLINFO_ACTIVESOCKET, &fd);
+    link->has_first = code == CURLE_OK && n > 0 && mq_dsn_is(dsn, "lmtp");
+    code = link->has_first ? CURLE_AGAIN : code;
     if (code != CURLE_AGAIN || fd == CURL_SOCKET_BAD) {
         bool talks = code == CURLE_OK && n > 0;
         snprintf(out->reason, sizeof out->reason, "%s",

@@ -282,12 +282,66 @@ static void not_accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     }
 }
 
-static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+/* The last recipient's reply has come. */
+static void finish_recipients(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                              const struct mq_reply *reply)
+{
+    struct mq_transfer *transfer = tx->transfer;
+    bool decided = false, delivered = false;
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        decided = decided || transfer->targets[i].result != MQ_OUTCOME_RELEASED;
+        delivered = delivered || transfer->targets[i].result == MQ_OUTCOME_DELIVERED;
+    }
+    transfer->enter(transfer, delivered ? MQ_PHASE_ACCEPTED : MQ_PHASE_REFUSED);
+    if (decided) {
+        mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
+    } else {
+        note_trouble(session, transfer, reply);
+        mq_smtp_give_back(session, tx);
+    }
+}
+
+/* LMTP's reply to the dot for one recipient of several. Trouble of the session or the relay tells
+ * nothing about this recipient, who needs another transaction; those before keep their results. */
+static void on_recipient(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size_t i,
+                         const struct mq_reply *reply)
+{
+    struct mq_transfer *transfer = tx->transfer;
+    struct mq_target *target = &transfer->targets[i];
+    enum mq_outcome verdict = mq_verdict_decide(MQ_STAGE_DOT, reply);
+    if (verdict == MQ_TROUBLE_PROTOCOL) {
+        verdict = MQ_OUTCOME_DEFERRED;
+    } else if (verdict == MQ_TROUBLE_RELAY) {
+        mq_transport_in_trouble(session->owner->transport, said(session, reply),
+                                mq_reply_retry_after_s(reply));
+    }
+    bool trouble = verdict >= MQ_TROUBLE_CONNECT;
+    session->closing = session->closing || trouble || verdict == MQ_OUTCOME_UNCERTAIN;
+    note_time(session, transfer, reply);
+    target->result = trouble ? MQ_OUTCOME_RELEASED : verdict;
+    target->phase = transfer->phase;
+    target->code = reply->code;
+    mq_reply_format(reply, target->reply, sizeof target->reply);
+    for (size_t next = i + 1; next < transfer->target_count; next++) {
+        if (mq_smtp_awaits_dot(&transfer->targets[next])) {
+            transfer->enter(transfer, MQ_PHASE_PARTLY);
+            return;
+        }
+    }
+    finish_recipients(session, tx, reply);
+    mq_smtp_advance(session);
+}
+
+static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size_t target,
                    const struct mq_reply *reply)
 {
     session->open_transaction = false;
     if (session->sent < tx->dot_at) {
         session->closing = true; /* the relay would read the rest of the message as commands */
+    }
+    if (session->owner->lhlo != NULL && tx->in_transaction > 1) {
+        on_recipient(session, tx, target, reply);
+        return;
     }
     enum mq_outcome verdict = mq_verdict_decide(MQ_STAGE_DOT, reply);
     if (verdict == MQ_OUTCOME_DELIVERED) {
@@ -339,7 +393,7 @@ static void dispatch(struct mq_smtp_session *session, const struct mq_smtp_expec
         on_data(session, tx, reply);
         break;
     case MQ_SMTP_DOT:
-        on_dot(session, tx, reply);
+        on_dot(session, tx, expected->target, reply);
         break;
     default:
         mq_smtp_close(session, "");
@@ -400,6 +454,10 @@ static bool feed(struct mq_smtp_session *session, struct mq_str data)
         struct mq_reply reply;
         struct mq_error err;
         bool complete = false;
+        if (session->hello != NULL) {
+            mq_smtp_hello_read(session, &data);
+            continue;
+        }
         if (mq_reply_read(&session->reader, &data, &complete, &reply, &err) != MQ_OK) {
             mq_smtp_cut_off(session, err.text);
             return false;

@@ -1,5 +1,5 @@
 /* One SMTP session after its connection is open and logged in: pipelined transactions, and what the
- * replies mean for the transfers (RFC 5321, RFC 2920). Knows neither sockets nor libcurl. */
+ * replies mean for the transfers (RFC 5321, 2920, 2033). Knows neither sockets nor libcurl. */
 #ifndef MQ_SEND_SMTP_SESSION_H
 #define MQ_SEND_SMTP_SESSION_H
 
@@ -12,7 +12,7 @@
 
 enum mq_smtp_state {
     MQ_SMTP_CLOSED,
-    MQ_SMTP_CONNECTING, /* libcurl opens the connection; no channel yet */
+    MQ_SMTP_CONNECTING, /* libcurl opens the connection; or LMTP's LHLO is under way */
     MQ_SMTP_IDLE,       /* nothing under way */
     MQ_SMTP_ENVELOPE,   /* RSET, MAIL, RCPT, DATA out or going out */
     MQ_SMTP_BODY,       /* 354 came; the message goes out */
@@ -21,23 +21,24 @@ enum mq_smtp_state {
     MQ_SMTP_STATE_COUNT
 };
 
-/* Whether an envelope is sent after another mail's dot before the relay has answered that dot.
- * Some relays offer PIPELINING but drop the connection then (Dovecot's submission service up to
- * 2.4.1), which leaves the mail before it uncertain. So a relay must first show that it can. */
+/* Whether an envelope is sent after another mail's dot before the reply to that dot. Some relays
+ * offer PIPELINING but drop the connection then (Dovecot's submission service up to 2.4.1), which
+ * leaves the mail before it uncertain. So a relay must first show that it can. */
 enum mq_smtp_following {
     MQ_SMTP_FOLLOW_TRY, /* not known: one session at a time tries it */
     MQ_SMTP_FOLLOW_DOT, /* the relay answered both dot and envelope */
     MQ_SMTP_FOLLOW_NEVER
 };
 
+struct mq_dsn;
 struct mq_smtp_session;
 struct mq_transport;
-struct mq_dsn;
 
 /* The pool, as its sessions see it. */
 struct mq_smtp_owner {
     struct mq_transport *transport;       /* takes transfers back, and the relay's trouble */
     const struct mq_dsn *dsn;             /* timeouts, mails per connection */
+    const char *lhlo;                     /* LMTP: our name in LHLO; NULL: SMTP */
     size_t in_state[MQ_SMTP_STATE_COUNT]; /* sessions in each; closed ones are not counted */
     enum mq_smtp_following following;
     bool following_fixed; /* set in the DSN: nothing is learned */
@@ -64,8 +65,7 @@ enum mq_smtp_command {
 
 /* A command whose reply has not come. */
 struct mq_smtp_expected {
-    uint8_t command;
-    uint8_t tx; /* index of its transaction in session->tx */
+    uint8_t command, tx; /* tx: index of its transaction in session->tx */
     uint32_t target;
 };
 
@@ -99,6 +99,7 @@ struct mq_smtp_session {
     struct mq_smtp_owner *owner;
     enum mq_smtp_state state;
     struct mq_channel *channel;
+    struct mq_smtp_hello *hello; /* LMTP's LHLO, while it is under way; else NULL */
     struct mq_smtp_caps caps;
     int64_t deadline_ms;     /* boot time; INT64_MAX: none */
     struct mq_smtp_tx tx[2]; /* the current one and the one after its dot */
@@ -130,12 +131,11 @@ struct mq_smtp_session {
 
 /* Initialises `session`, which the caller owns and which is closed or new. */
 void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_owner *owner);
-/* The connection is open; the session owns the channel from now on. */
+/* The connection is open; the session owns the channel from now on. LMTP ignores `caps`. */
 void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
                            const struct mq_smtp_caps *caps);
-/* Whether a transfer can begin now, or after the dot of the one under way. */
-bool mq_smtp_session_may_begin(const struct mq_smtp_session *session);
-bool mq_smtp_session_may_follow(const struct mq_smtp_session *session);
+bool mq_smtp_session_may_begin(const struct mq_smtp_session *session);  /* a transfer, now */
+bool mq_smtp_session_may_follow(const struct mq_smtp_session *session); /* after this one's dot */
 /* Takes the next transfers from the pool, and writes as much as the socket accepts. */
 void mq_smtp_session_pump(struct mq_smtp_session *session);
 /* The socket is readable, or in error: reads all there is, then pumps. */

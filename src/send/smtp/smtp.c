@@ -1,5 +1,5 @@
-/* The SMTP transport: how many sessions it opens to the relay, which transfers they get, and their
- * sockets and timers. */
+/* The SMTP and LMTP transport: how many sessions it opens to the relay, which transfers they get,
+ * and their sockets and timers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 
 #include "send/factory.h"
 #include "send/smtp/connection.h"
+#include "send/smtp/hello.h"
 #include "send/smtp/internal.h"
 
 /* The most connects under way at once; a relay's listen queue is often no longer. */
@@ -34,6 +35,7 @@ struct pool {
     struct mq_transport transport; /* must be the first member: the worker casts from it */
     struct mq_smtp_owner owner;    /* the sessions' view */
     struct mq_dsn dsn;
+    char name[256]; /* that LHLO says */
     int epoll_fd;
     struct mq_connector *connector;
     struct slot *slots;
@@ -443,6 +445,10 @@ static void init_host(struct pool *pool)
                                          .dsn = &pool->dsn,
                                          .next = next_transfer,
                                          .closed = session_closed};
+    if (mq_dsn_is(&pool->dsn, "lmtp")) {
+        mq_hello_name(&pool->dsn, pool->name, sizeof pool->name);
+        pool->owner.lhlo = pool->name;
+    }
     pool->owner.following_fixed = pipelining != MQ_PIPELINING_LEARN;
     if (pool->owner.following_fixed) {
         pool->owner.following =
