@@ -7,6 +7,7 @@ namespace MailQueue\Cli\Command;
 use MailQueue\Cli\Doctor;
 use MailQueue\Cli\Doctor\Dns;
 use MailQueue\Cli\Doctor\Findings;
+use MailQueue\Cli\Doctor\Helo;
 use MailQueue\Cli\Doctor\Relay;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Relay\Sender;
@@ -60,6 +61,7 @@ final class Examine extends Command
                 $this->args->text('selector'),
                 $target
             );
+            $target === null || (new Helo($findings))->look($target);
         }
         return $findings->all;
     }

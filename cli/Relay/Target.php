@@ -61,6 +61,19 @@ final class Target
         return $this->socket !== '';
     }
 
+    /** The address of this host from which it sends to the relay; null: not known. */
+    public function sourceAddress(): ?string
+    {
+        parse_str($this->options, $options);
+        if (is_string($options['source_ip'] ?? null)) {
+            return $options['source_ip'];
+        }
+        // Connecting UDP sends nothing, but tells which address the system would take.
+        $socket = @stream_socket_client("udp://$this->host:$this->port");
+        $name = $socket === false ? false : stream_socket_get_name($socket, false);
+        return $name === false ? null : trim((string) preg_replace('/:\d+\z/', '', $name), '[]');
+    }
+
     /** Whether any certificate is accepted. */
     public function isUnchecked(): bool
     {

@@ -104,6 +104,7 @@ final class MailQueue\Internal
   public static select(MailQueue $queue, string $sql, array $parameters = []): array
   public static eraseHistory(MailQueue $queue, array $ids): void
   public static probe(string $transport): string
+  public static helo(string $transport): string
   public static trace(bool $on): string
   public static limits(): array
   public static afterResponse(MailQueue $queue, int $seconds, int $mails, ?callable $compose, ?callable $sign, bool $isLast): void
