@@ -74,6 +74,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/error.c
     src/core/file_id.c
     src/core/json.c
+    src/core/key_file.c
     src/core/process_id.c
     src/db/db.c
     src/db/server_dsn.c
@@ -124,6 +125,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/class/conversion.c
     src/php/class/exceptions.c
     src/php/class/internal_class.c
+    src/php/class/internal_oauth.c
+    src/php/class/internal_verdict.c
     src/php/class/job_object.c
     src/php/class/queue_after.c
     src/php/class/queue_claim.c
@@ -161,17 +164,29 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo/statement.c
     src/php/pdo/worker_run.c
     src/php/stale.c
+    src/php/verdicts.c
     src/php/worker/closure_transport.c
     src/php/worker/hooks.c
+    src/php/worker/transports.c
+    src/php/zones.c
     src/policy/backoff.c
     src/policy/bucket.c
+    src/policy/hours.c
+    src/policy/http_verdict.c
+    src/policy/limits.c
     src/policy/outcome.c
     src/policy/reply.c
+    src/policy/rules.c
+    src/policy/sessions.c
     src/policy/states.c
+    src/policy/types.c
     src/policy/verdict.c
+    src/policy/warmup.c
+    src/policy/zone.c
     src/queue/body.c
     src/queue/claim.c
     src/queue/config/config.c
+    src/queue/config/kept_hours.c
     src/queue/config/keys.c
     src/queue/config/relays.c
     src/queue/config/settings.c
@@ -195,16 +210,36 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/sql/transaction.c
     src/queue/stats.c
     src/queue/sweep.c
+    src/queue/windows/expect.c
+    src/queue/windows/ledger.c
+    src/queue/windows/line.c
+    src/queue/windows/windows.c
     src/queue/worker_calls.c
     src/send/dsn.c
     src/send/dsn_command.c
     src/send/dsn_options.c
     src/send/dsn_text.c
     src/send/factory.c
+    src/send/group.c
+    src/send/http/answer.c
+    src/send/http/api.c
+    src/send/http/exchange.c
+    src/send/http/http.c
+    src/send/http/mailgun.c
+    src/send/http/options.c
+    src/send/http/payload.c
+    src/send/http/probe.c
+    src/send/http/result.c
+    src/send/http/ses.c
     src/send/intent/intent.c
     src/send/intent/read.c
     src/send/maildir.c
     src/send/null.c
+    src/send/oauth/account.c
+    src/send/oauth/account_file.c
+    src/send/oauth/assertion.c
+    src/send/oauth/grant.c
+    src/send/oauth/token_request.c
     src/send/sendmail/command.c
     src/send/sendmail/exit_code.c
     src/send/sendmail/process.c
@@ -213,6 +248,10 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/check.c
     src/send/smtp/connection.c
     src/send/smtp/hello.c
+    src/send/smtp/host_name.c
+    src/send/smtp/lmtp.c
+    src/send/smtp/pool.c
+    src/send/smtp/probe.c
     src/send/smtp/progress.c
     src/send/smtp/receive.c
     src/send/smtp/smtp.c
@@ -229,6 +268,10 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/log.c
     src/worker/manager.c
     src/worker/memory.c
+    src/worker/relay/closing.c
+    src/worker/relay/lane.c
+    src/worker/relay/route.c
+    src/worker/relay/routes.c
     src/worker/report.c
     src/worker/rest.c
     src/worker/signals.c
@@ -302,11 +345,15 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/config])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/sql])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/windows])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/send/http])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/intent])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/send/oauth])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/sendmail])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/smtp])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/worker])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/worker/relay])
   dnl directories: end
   PHP_SUBST([MAILQUEUE_SHARED_LIBADD])
   dnl For tools/test lint, which compiles with these and no others.

@@ -36,12 +36,17 @@ PHP_INI_BEGIN()
                          zend_mailqueue_globals, mailqueue_globals, mq_php_ini_show_transport)
     STD_PHP_INI_ENTRY("mailqueue.run_dir", "", MAILQUEUE_INI_ACCESS, OnUpdateString, run_dir,
                       zend_mailqueue_globals, mailqueue_globals)
+    STD_PHP_INI_ENTRY("mailqueue.accounts", "", MAILQUEUE_INI_ACCESS, OnUpdateString, accounts,
+                      zend_mailqueue_globals, mailqueue_globals)
     STD_PHP_INI_ENTRY("mailqueue.max_message_size", "26214400", MAILQUEUE_INI_ACCESS,
                       mq_php_ini_max_message_size, max_message_size, zend_mailqueue_globals,
                       mailqueue_globals)
     STD_PHP_INI_ENTRY("mailqueue.log", "", MAILQUEUE_INI_ACCESS, OnUpdateString, log,
                       zend_mailqueue_globals, mailqueue_globals)
     STD_PHP_INI_ENTRY("mailqueue.dkim", "", MAILQUEUE_INI_ACCESS, OnUpdateString, dkim,
+                      zend_mailqueue_globals, mailqueue_globals)
+    /* A script may set it: bin/mailqueue does. */
+    STD_PHP_INI_ENTRY("mailqueue.verdicts", "", PHP_INI_ALL, OnUpdateString, verdicts,
                       zend_mailqueue_globals, mailqueue_globals)
     STD_PHP_INI_ENTRY("mailqueue.redirect_to", "", MAILQUEUE_INI_ACCESS, OnUpdateString,
                       redirect_to, zend_mailqueue_globals, mailqueue_globals)
@@ -113,6 +118,8 @@ static PHP_RSHUTDOWN_FUNCTION(mailqueue)
     (void)module_number;
     mq_php_capture_request_ends();
     mq_php_pdo_request_ends();
+    mq_buffer_clear(&MAILQUEUE_G(trace));
+    MAILQUEUE_G(traces) = false;
     return SUCCESS;
 }
 

@@ -4,12 +4,13 @@
 
 #include "php.h"
 
+#include "core/buffer.h"
+
 #define PHP_MAILQUEUE_VERSION "0.1.0"
 
 extern zend_module_entry mailqueue_module_entry;
 #define phpext_mailqueue_ptr &mailqueue_module_entry
 
-struct mq_buffer;
 struct mq_pdo;
 
 /* The values of the ini settings; strings belong to PHP and live as long as the request. */
@@ -20,8 +21,10 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *database_ssl_ca; /* path of a file */
     char *transport;
     char *run_dir;
+    char *accounts; /* the directory of OAuth2 accounts */
     char *log;
     char *dkim;
+    char *verdicts;    /* path of a file */
     char *redirect_to; /* of this machine's test mode, as allow_to */
     char *allow_to;
     zend_long max_message_size; /* bytes; 0: no limit */
@@ -30,7 +33,8 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     bool told_no_finisher;      /* runAfterResponse() has logged that it does nothing here */
     uint64_t stale_hash;        /* of the queue that stale_next_s is about */
     time_t stale_next_s;        /* until then mq_php_stale_look() does nothing */
-    struct mq_buffer *trace;    /* gets what runs say to the relay and hear; NULL: nothing does */
+    bool traces;                /* a run that begins borrows the trace */
+    struct mq_buffer trace;     /* what runs said to the relay and heard */
     zval capture_queue;         /* for captured mail; undefined: not open */
     struct mq_pdo *pdo_drivers; /* linked list of all in this request */
     bool pdo_undone;            /* the database had undone the application's whole transaction */

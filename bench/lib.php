@@ -190,6 +190,18 @@ final class Sink
             ?: throw new \RuntimeException('the sink did not start');
     }
 
+    /** SIGHUP reads the script again. */
+    public function signal(int $signal): void
+    {
+        posix_kill(proc_get_status($this->process)['pid'], $signal);
+        usleep(200_000);
+    }
+
+    public function relay(): string
+    {
+        return "smtp://127.0.0.1:$this->port?max_mails=1000000";
+    }
+
     public function stop(): void
     {
         if ($this->process !== null) {

@@ -93,12 +93,12 @@ function page_fill(MailQueue $queue, \PDO $pdo, int $mails, callable $series): v
             $now - 86400 + CAST(i * 86000.0 / $mails AS INTEGER), '<' || i || '@example.org>',
             'shop@example.org', '[\"member' || i || '@example.net\"]',
             'News of the week, number ' || i FROM {$series($mails)}");
-    // Ten rows for each mail, over 30 days; one of a hundred is of the last hour.
+    // Ten rows for each mail, over 30 days; one of ten is of the last hour.
     $pdo->exec("INSERT INTO mail_log (at, job_id, reference, mail_type, subject, relay, event,
         phase, attempt, recipients, uncertain, reply, ms, waited)
-        SELECT CASE WHEN i > $mails * 9.9
-                THEN $now - 3600 + CAST((i - $mails * 9.9) * 3600.0 / ($mails * 0.1) AS INTEGER)
-                ELSE $now - 2592000 + CAST(i * 2588000.0 / ($mails * 9.9) AS INTEGER) END,
+        SELECT CASE WHEN i > $mails * 9.0
+                THEN $now - 3600 + CAST((i - $mails * 9.0) * 3600.0 / $mails AS INTEGER)
+                ELSE $now - 2592000 + CAST(i * 2588000.0 / ($mails * 9.0) AS INTEGER) END,
             CAST(i / 3 AS INTEGER), 'r' || i, CASE i % 3 WHEN 0 THEN 'news' ELSE 'registration' END,
             'News of the week, number ' || i, 'smtp://mail' || (i % 3) || '.example.org:587',
             CASE i % 10 WHEN 0 THEN 'try_later' ELSE 'sent' END, 'dot', 1, 1, 0,

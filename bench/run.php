@@ -8,7 +8,7 @@ declare(strict_types=1);
 namespace Bench;
 
 $files = 'lib enqueue latency claim worker compose sendmail server database dispatch '
-    . 'after_response history page daemon';
+    . 'after_response history page daemon sessions http';
 foreach (explode(' ', $files) as $file) {
     require __DIR__ . "/$file.php";
 }
@@ -26,10 +26,12 @@ $parts = [
     'history' => bench_history(...),
     'page' => bench_page(...),
     'daemon' => bench_daemon(...),
+    'sessions' => bench_sessions(...),
+    'http' => bench_http(...),
 ];
 $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));
-$onlyNamed = ['dispatch' => 0, 'page' => 0]; // database runs dispatch
+$onlyNamed = ['dispatch' => 0, 'page' => 0, 'sessions' => 0]; // database runs dispatch
 $wanted = $named ?: array_keys(array_diff_key($parts, $onlyNamed));
 $results = new Results();
 directory(); // made by the parent, which removes it: the children end by SIGKILL

@@ -26,12 +26,11 @@ function filled(string $journal, int $count): string
 }
 
 /** @return array{rate: float, rss: float} mails a second, peak MiB */
-function worker_run(string $journal, int $count, int $sessions, int $port): array
+function worker_run(string $journal, int $count, int $sessions, string $relay): array
 {
     $path = filled($journal, $count);
-    $got = run(static function () use ($path, $sessions, $port, $count): array {
+    $got = run(static function () use ($path, $sessions, $relay, $count): array {
         $queue = new MailQueue($path);
-        $relay = "smtp://127.0.0.1:$port?max_mails=1000000";
         $begun = hrtime(true);
         $report = $queue->runWorker($relay, connections: $sessions, batch: 100);
         $seconds = (hrtime(true) - $begun) / 1e9;
@@ -65,8 +64,8 @@ function bench_worker(Results $results, bool $quick): void
     $seen = [];
     for ($i = 0; $i < ($quick ? 3 : 5); $i++) {
         $seen['smtp-source -d'][] = smtp_source($count, 50, $sink->port);
-        $seen['worker, wal'][] = worker_run('wal', $count, 50, $sink->port)['rate'];
-        $seen['worker, truncate'][] = worker_run('truncate', $count, 50, $sink->port)['rate'];
+        $seen['worker, wal'][] = worker_run('wal', $count, 50, $sink->relay())['rate'];
+        $seen['worker, truncate'][] = worker_run('truncate', $count, 50, $sink->relay())['rate'];
     }
     $sink->stop();
     $got = array_map(median(...), $seen);
@@ -80,7 +79,7 @@ function bench_worker(Results $results, bool $quick): void
     foreach ([100, 500] as $sessions) {
         $rates = $peaks = [];
         for ($i = 0; $i < 3; $i++) {
-            $one = worker_run('wal', $sessions * ($quick ? 30 : 60), $sessions, $slow->port);
+            $one = worker_run('wal', $sessions * ($quick ? 30 : 60), $sessions, $slow->relay());
             $rates[] = $one['rate'];
             $peaks[] = $one['rss'];
         }

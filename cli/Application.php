@@ -22,6 +22,7 @@ use MailQueue\Cli\Command\Send;
 use MailQueue\Cli\Command\Sendmail;
 use MailQueue\Cli\Command\Stats;
 use MailQueue\Cli\Command\Status;
+use MailQueue\Cli\Command\Verdict;
 use MailQueue\Cli\Command\Work;
 
 /** Runs the command that the command line names; returns the exit code. */
@@ -51,6 +52,7 @@ final class Application
         'migrate' => [Migrate::class, 'run'],
         'adopt' => [Adopt::class, 'run'],
         'migrate-store' => [MigrateStore::class, 'run'],
+        'verdict' => [Verdict::class, 'run'],
         'doctor' => [Examine::class, 'run'],
     ];
 

@@ -12,6 +12,8 @@ final class Bootstrap
     public ?MailQueue $queue = null;
     public ?\Closure $compose = null;
     public string|\Closure|null $transport = null;
+    /** @var array<string, string>|\Closure|null */
+    public array|\Closure|null $relays = null;
     public ?string $dkim = null;
     public ?\Closure $sign = null;
     public ?\Closure $onEvent = null;
@@ -28,9 +30,11 @@ final class Bootstrap
                 'queue' => $value instanceof MailQueue,
                 'compose', 'sign', 'onEvent' => is_callable($value),
                 'transport' => is_string($value) || $value instanceof \Closure,
+                'relays' => is_array($value) || $value instanceof \Closure,
                 'dkim' => is_string($value) || self::isListOfStrings($value),
                 default => throw Stop::config("Bootstrap file $path returns an unknown key "
-                    . "\"$key\"; known are queue, compose, transport, sign, dkim and onEvent."),
+                    . "\"$key\"; known are queue, compose, transport, relays, sign, dkim and "
+                    . 'onEvent.'),
             };
             if (!$fits && $value !== null) {
                 $type = get_debug_type($value);
@@ -38,6 +42,8 @@ final class Bootstrap
             }
             $callable = $value !== null && in_array($key, ['compose', 'sign', 'onEvent'], true);
             $list = $key === 'dkim' && is_array($value);
+            $value = $key === 'relays' && is_array($value)
+                ? Relay\Map::take($value, "Bootstrap file $path: \"relays\"") : $value;
             $self->$key = $callable ? $value(...) : ($list ? implode(',', $value) : $value);
         }
         return $self;

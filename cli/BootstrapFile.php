@@ -9,19 +9,43 @@ use MailQueue;
 /** The PHP file of --bootstrap: checked, then run. */
 final class BootstrapFile
 {
+    /** What errors call the file. */
+    private static string $name = 'Bootstrap file';
+
     public static function load(string $file): Bootstrap
+    {
+        return self::take($file, Bootstrap::take(...));
+    }
+
+    /**
+     * The map of relays that a file returns: checked and run in the same way.
+     *
+     * @return array<string, string>
+     */
+    public static function relays(string $file): array
+    {
+        self::$name = 'Relays file';
+        try {
+            return self::take($file, static fn(mixed $given, string $path): array
+                => Relay\Map::take($given, "Relays file $path"));
+        } finally {
+            self::$name = 'Bootstrap file';
+        }
+    }
+
+    private static function take(string $file, callable $take): mixed
     {
         $path = self::check($file);
         self::lint($path);
         try {
-            return Bootstrap::take(self::run($path), $path);
+            return $take(self::run($path), $path);
         } catch (Stop | MailQueue\Exception $e) {
             throw $e;
         } catch (\ParseError $e) {
-            throw Stop::config("Bootstrap file $path has a syntax error: {$e->getMessage()} "
+            throw Stop::config(self::$name . " $path has a syntax error: {$e->getMessage()} "
                 . "on line {$e->getLine()}.");
         } catch (\Throwable $e) {
-            $text = "Bootstrap file $path failed: " . $e::class . ": {$e->getMessage()} "
+            $text = self::$name . " $path failed: " . $e::class . ": {$e->getMessage()} "
                 . "({$e->getFile()}, line {$e->getLine()})";
             throw new Stop($text, self::isBusy($e) ? ExitCode::TEMPFAIL : ExitCode::CONFIG);
         }
@@ -56,7 +80,7 @@ final class BootstrapFile
             ? "failed: {$error['message']} ({$error['file']}, line {$error['line']})"
             : 'ended the program (exit or die) before it returned its array. To say what is '
                 . 'wrong, throw an exception.';
-        return Failure::show("Bootstrap file $path $why", ExitCode::CONFIG, $_SERVER['argv']);
+        return Failure::show(self::$name . " $path $why", ExitCode::CONFIG, $_SERVER['argv']);
     }
 
     /** SQLITE_BUSY and SQLITE_LOCKED by the application's own PDO: the next run may succeed. */
@@ -82,7 +106,7 @@ final class BootstrapFile
                 . 'its code; chown it',
             default => self::openDirectory($file) ?? self::openDirectory($path),
         };
-        return $why === null ? $path : throw Stop::config("Bootstrap file \"$file\" $why.");
+        return $why === null ? $path : throw Stop::config(self::$name . " \"$file\" $why.");
     }
 
     private static function isOurs(string $path): bool
@@ -130,7 +154,7 @@ final class BootstrapFile
         $said = stream_get_contents($pipes[1]);
         if (proc_close($process) !== 0) {
             $line = trim(strtok(ltrim($said), "\n") ?: 'php -l failed');
-            throw Stop::config("Bootstrap file $path has a syntax error: $line");
+            throw Stop::config(self::$name . " $path has a syntax error: $line");
         }
     }
 }

@@ -21,7 +21,8 @@ final class Commands
             . 'fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]], '
             . 'such as fixed:15,50 (default steps: after 1, 5 and 15 minutes, then hourly)',
         'bootstrap=FILE' => "a PHP file that returns ['queue' => …, 'compose' => …, "
-            . "'transport' => …, 'dkim' => …, 'onEvent' => …]; all keys are optional",
+            . "'transport' => …, 'relays' => …, 'dkim' => …, 'onEvent' => …]; all keys are "
+            . 'optional',
         'json' => 'print JSON; errors too, as one line {"error": …, "exit": …} on standard error',
         'help' => 'print this',
         'version' => 'print the version',
@@ -31,8 +32,15 @@ final class Commands
         . 'sendmail://default, file:///directory, null://null (default: $MAILQUEUE_TRANSPORT, '
         . "or else ini mailqueue.transport, or else sendmail://default: php.ini's sendmail_path); "
         . 'no password here: other users can read arguments';
+    private const ACCOUNTS = 'the directory of OAuth2 accounts (default: $MAILQUEUE_ACCOUNTS, or '
+        . 'else ini mailqueue.accounts, or else accounts in the run directory)';
+    private const RELAYS = "a PHP file that returns which relay gets a mail: ['a@example.org' => "
+        . "DSN, '@example.org' => DSN, 'default' => DSN] (default: \$MAILQUEUE_RELAYS)";
     private const DKIM = 'sign with this private key; repeat the option for each key '
         . '(default: $MAILQUEUE_DKIM, or else ini mailqueue.dkim, several separated by commas)';
+
+    private const VERDICTS = 'a file with rules for what replies of relays mean, before the '
+        . 'built-in ones (default: $MAILQUEUE_VERDICTS, or else ini mailqueue.verdicts)';
 
     /** Which mails a command is about (Filter). */
     private const FILTER = [
@@ -51,7 +59,10 @@ final class Commands
 
     private const WORK = [
         'transport=DSN' => self::TRANSPORT,
+        'relays=FILE' => self::RELAYS,
         'dkim=DOMAIN:SELECTOR:FILE' => self::DKIM,
+        'verdicts=FILE' => self::VERDICTS,
+        'accounts=DIR' => self::ACCOUNTS,
         'time-limit=SECONDS' => 'claim nothing more after this long (default 55)',
         'message-limit=N' => 'send at most N mails',
         'connections=N' => 'at most N sessions (default 10)',
@@ -317,7 +328,10 @@ final class Commands
                 'from=ADDRESS' => "its sender (default: the transport's user if that is an "
                     . 'address, or else USER@HOST)',
                 'transport=DSN' => self::TRANSPORT,
+                'relays=FILE' => self::RELAYS,
                 'dkim=DOMAIN:SELECTOR:FILE' => self::DKIM,
+                'verdicts=FILE' => self::VERDICTS,
+                'accounts=DIR' => self::ACCOUNTS,
             ],
         ],
         'sendmail' => [
@@ -382,6 +396,23 @@ final class Commands
                     . 'FROM send again',
             ],
         ],
+        'verdict' => [
+            'args' => 'REPLY',
+            'words' => 1,
+            'text' => "Say what a relay's reply means, and which rule decides: of the file of "
+                . '--verdicts, or of the table in docs/transports.md.',
+            'examples' => [
+                "mailqueue verdict '450 4.7.1 try again in 30 seconds'",
+                "mailqueue verdict '554 5.7.1 blocked' --at connect --relay smtp.example.org",
+            ],
+            'options' => [
+                'at=STAGE' => 'what it answers: connect (to the login), mail, rcpt (default), data '
+                    . 'or dot',
+                'relay=HOST' => "the relay's host, which rules name (default: the transport's)",
+                'transport=DSN' => 'where mail goes, as for work',
+                'verdicts=FILE' => self::VERDICTS,
+            ],
+        ],
         'doctor' => [
             'args' => '',
             'words' => 0,
@@ -401,7 +432,10 @@ final class Commands
                     . 'an address, or else USER@HOST)',
                 'selector=NAME' => 'for --dns: the selector of the DKIM key of a relay that signs',
                 'transport=DSN' => 'where mail goes, as for work',
+                'relays=FILE' => 'which relay gets a mail, as for work',
                 'dkim=DOMAIN:SELECTOR:FILE' => 'the keys, as for work',
+                'verdicts=FILE' => self::VERDICTS,
+                'accounts=DIR' => 'OAuth2 accounts, as for work',
             ],
         ],
     ];

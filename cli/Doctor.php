@@ -42,10 +42,11 @@ final class Doctor extends Check
                 . 'or unset it: mailqueue work --help lists the names.');
         }
         $mail = new Mail($this->findings, $this->settings);
-        $mail->transport($this->settings->transport());
+        $mail->relays($this->settings->transport());
         $mail->keys($this->settings->dkim());
         $mail->capture($path);
         $mail->aliases();
+        $mail->verdicts();
         $paths = new Paths($this->findings);
         if ($path !== null && is_file($path)) {
             (new DatabaseFile($this->findings, $paths, $this->settings))->look($path);
@@ -169,15 +170,17 @@ final class Doctor extends Check
             );
         }
         $this->strays($queue);
+        $this->unknownRelays($queue);
         $this->parked($queue, $stats);
-        $pause = Status::pause($stats);
-        $this->add(
-            $pause === null,
-            $pause ?? 'the relay is not paused',
-            'Fix what the relay complains about. The next run after the pause tries again. To '
-            . 'try at once:',
-            $this->settings->command('config --unset mailRelayPause')
-        );
+        foreach (Status::pauses($queue) ?: [null] as $pause) {
+            $this->add(
+                $pause === null,
+                $pause ?? 'the relay is not paused',
+                'Fix what the relay complains about. The next run after the pause tries again. To '
+                . 'try at once:',
+                $this->settings->command('config --unset mailRelayPause')
+            );
+        }
         foreach (Status::pipelining($queue) as $text) {
             $this->add(true, $text, '');
         }
@@ -211,6 +214,21 @@ final class Doctor extends Check
             'If a newer version runs beside this one, update this one. Otherwise this command '
             . 'parks them for mailqueue show, retry or delete' . ($path === null ? ": $sql" : ':'),
             $path === null ? null : 'sqlite3 ' . Terminal::word($path) . ' ' . Terminal::word($sql)
+        );
+    }
+
+    /** Mail that the worker put back because the map of relays lacks the relay that it names. */
+    private function unknownRelays(MailQueue $queue): void
+    {
+        $jobs = $queue->jobs(limit: self::PARKED_MAX, error: 'the mail names the relay "');
+        $names = array_unique(array_map(static fn (Job $job): ?string => $job->relay, $jobs));
+        $jobs === [] || $this->add(
+            false,
+            count($jobs) . ' waiting for a relay that the map of relays does not have: '
+                . implode(', ', array_slice($names, 0, 10)),
+            'Add it to the relays file (mailqueue work --relays). It is looked for once an hour. '
+            . 'To try at once:',
+            $this->settings->command('retry --error \'the mail names the relay\' --yes')
         );
     }
 

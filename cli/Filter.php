@@ -73,12 +73,13 @@ final class Filter
 
     /**
      * @param list<Status>|null $states only mails in these
+     * @param array<string, mixed> $more as in jobs()
      * @return list<int>
      */
-    public function ids(MailQueue $queue, ?array $states = null): array
+    public function ids(MailQueue $queue, ?array $states = null, array $more = []): array
     {
         $ids = [];
-        foreach ($this->jobs($queue) as $jobs) {
+        foreach ($this->jobs($queue, $more) as $jobs) {
             array_push($ids, ...array_column($states === null ? $jobs : array_filter(
                 $jobs,
                 static fn (Job $job): bool => in_array($job->status, $states, true)

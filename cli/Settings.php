@@ -6,6 +6,7 @@ namespace MailQueue\Cli;
 
 use MailQueue;
 use MailQueue\Cli\Adopt\Names;
+use MailQueue\Cli\Relay\Group;
 use MailQueue\Internal;
 use MailQueue\OnUncertain;
 
@@ -14,9 +15,13 @@ final class Settings
 {
     public readonly Bootstrap $bootstrap;
     private ?MailQueue $queue = null;
+    /** @var array<string, string>|null */
+    private ?array $relays = null;
 
     public function __construct(private readonly Arguments $args)
     {
+        $accounts = $args->text('accounts');
+        $accounts === null || putenv('MAILQUEUE_ACCOUNTS=' . (realpath($accounts) ?: $accounts));
         $file = $args->text('bootstrap');
         $this->bootstrap = $file === null ? new Bootstrap() : BootstrapFile::load($file);
     }
@@ -209,7 +214,10 @@ final class Settings
     public function transport(): string|\Closure|null
     {
         $given = (string) $this->args->text('transport');
-        if (preg_match('~\A\s*smtps?://[^@/?#]*:[^@]*@~i', $given)) {
+        if (preg_grep(
+            '~\A\s*(?:smtps?|(?:ses|mailgun)\+https)://[^@/?#]*:[^@]*@~i',
+            Group::relays($given)
+        )) {
             throw Stop::usage('No password in --transport: every user of this machine can read it '
                 . 'there (ps). Set MAILQUEUE_TRANSPORT, mailqueue.transport in php.ini, or '
                 . "'transport' in a bootstrap file.");
@@ -218,11 +226,36 @@ final class Settings
             ?? $this->args->text('transport', 'MAILQUEUE_TRANSPORT', 'mailqueue.transport');
     }
 
+    /**
+     * Which relay gets a mail; null: the transport, for all.
+     *
+     * @return array<string, string>|\Closure|null
+     */
+    public function relays(): array|\Closure|null
+    {
+        $file = $this->args->text('relays') ?? ($this->bootstrap->relays === null
+            ? $this->args->text('relays', 'MAILQUEUE_RELAYS') : null);
+        return $file === null ? $this->bootstrap->relays
+            : $this->relays ??= BootstrapFile::relays($file);
+    }
+
     /** "domain:selector:/path/key.pem", several with commas between. */
     public function dkim(): ?string
     {
         return $this->args->text('dkim') ?? $this->bootstrap->dkim
             ?? $this->args->text('dkim', 'MAILQUEUE_DKIM', 'mailqueue.dkim');
+    }
+
+    /** The file with rules for replies, which runs and Internal::verdict() use then; null: none. */
+    public function verdicts(): ?string
+    {
+        $file = $this->args->text('verdicts', 'MAILQUEUE_VERDICTS', 'mailqueue.verdicts');
+        if ($file !== null && $file !== ini_get('mailqueue.verdicts')
+            && (!function_exists('ini_set') || ini_set('mailqueue.verdicts', $file) === false)) {
+            throw Stop::config('mailqueue.verdicts cannot be set here: php.ini disables ini_set(). '
+                . "Set it in php.ini: mailqueue.verdicts = $file");
+        }
+        return $file;
     }
 
     public function onUncertain(): OnUncertain

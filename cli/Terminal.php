@@ -176,4 +176,28 @@ final class Terminal
         $columns = (int) (explode(' ', trim($said))[1] ?? 0);
         return $columns > 0 ? $columns : 80;
     }
+
+    /**
+     * Reads a line that is not shown. PHP without pcntl cannot catch Ctrl+C, so a shell turns the
+     * echo on again when this process closes its pipe, or ends. By then another program may own the
+     * terminal; a process that ignores SIGTTOU can set it all the same.
+     */
+    public static function secret(string $prompt): string
+    {
+        $shell = "trap '' INT QUIT TERM HUP TTOU; stty -echo <&3; echo; read -r end; stty echo <&3";
+        $isTerminal = stream_isatty(STDIN);
+        $pipes = [];
+        $guard = $isTerminal && function_exists('proc_open')
+            ? @proc_open(['sh', '-c', $shell], [['pipe', 'r'], ['pipe', 'w'], 3 => STDIN], $pipes)
+            : false;
+        $guard === false || fgets($pipes[1]); // the echo is off
+        $isTerminal && @fwrite(STDERR, $prompt);
+        $line = rtrim((string) fgets(STDIN), "\r\n");
+        if ($guard !== false) {
+            self::error('');
+            fclose($pipes[0]);
+            proc_close($guard);
+        }
+        return $line;
+    }
 }

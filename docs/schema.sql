@@ -24,7 +24,7 @@ CREATE TABLE mail_queue (
     locked_by TEXT,                            -- the claim token of the worker's run
     last_attempt_at INTEGER,
     last_error TEXT,                           -- why the last attempt failed
-    parked_for TEXT,                           -- refused, exhausted, uncertain, hold or unreadable
+    parked_for TEXT,                           -- refused, exhausted, uncertain, hold or unreadable; hours: waits for mailHours
     created_at INTEGER NOT NULL,
     message_id TEXT NOT NULL,                  -- the same for every attempt
     envelope_from TEXT,                        -- NULL: the message's own
@@ -34,7 +34,10 @@ CREATE TABLE mail_queue (
     fields TEXT,                               -- JSON: delivery status notifications that are wanted
     subject TEXT,                              -- decoded, at most 255 characters; NULL: not known before it is sent
     resent_of INTEGER,                         -- the id of the mail that this one replaced
-    uncertain_to TEXT                          -- JSON: recipients still to be tried that may have it
+    uncertain_to TEXT,                         -- JSON: recipients still to be tried that may have it
+    paid_to TEXT,                              -- the relay whose limits this claim counts for
+    waits_for TEXT,                            -- the limit that put the mail back
+    relay TEXT                                 -- a key of the map of relays; NULL: the sender decides
 );
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -71,6 +74,13 @@ CREATE TABLE mail_spent (
     n INTEGER NOT NULL                         -- recipients handed over then, for mailRateMode strict
 );
 
+CREATE TABLE mail_window (
+    scope TEXT NOT NULL,                       -- a limit of mailLimits, and whose count it is
+    at INTEGER NOT NULL,                       -- when this leaves the window
+    n INTEGER NOT NULL,                        -- recipients or mails handed over
+    PRIMARY KEY (scope, at)
+) WITHOUT ROWID;
+
 CREATE TABLE mail_count (
     hour INTEGER NOT NULL,                     -- when it began; after 90 days, when the day began
     mail_type TEXT NOT NULL,
@@ -98,6 +108,9 @@ CREATE TABLE mail_log (
     ms INTEGER,                                -- from MAIL to the reply, in milliseconds
     waited INTEGER                             -- seconds from when the attempt was due to its begin; NULL: no message went out
 );
+
+CREATE INDEX mail_window_at
+    ON mail_window(at);
 
 CREATE INDEX mail_log_id
     ON mail_log(job_id);
@@ -139,7 +152,10 @@ CREATE TABLE mail_queue (
     fields TEXT,
     subject TEXT,
     resent_of BIGINT,
-    uncertain_to TEXT
+    uncertain_to TEXT,
+    paid_to TEXT,
+    waits_for TEXT,
+    relay TEXT
 ) WITH (autovacuum_vacuum_scale_factor = 0.01);
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -176,6 +192,13 @@ CREATE TABLE mail_spent (
     n BIGINT NOT NULL
 );
 
+CREATE TABLE mail_window (
+    scope TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    n BIGINT NOT NULL,
+    PRIMARY KEY (scope, at)
+);
+
 CREATE TABLE mail_count (
     hour BIGINT NOT NULL,
     mail_type TEXT NOT NULL,
@@ -207,6 +230,9 @@ CREATE TABLE mail_log (
     ms BIGINT,
     waited BIGINT
 );
+
+CREATE INDEX mail_window_at
+    ON mail_window(at);
 
 CREATE INDEX mail_log_id
     ON mail_log(job_id);
@@ -249,6 +275,9 @@ CREATE TABLE mail_queue (
     subject LONGBLOB,
     resent_of BIGINT,
     uncertain_to LONGBLOB,
+    paid_to LONGBLOB,
+    waits_for LONGBLOB,
+    relay LONGBLOB,
     claimable TINYINT AS (CASE WHEN status IN ('pending','failed') THEN 0 END) STORED,
     UNIQUE KEY mail_queue_key (reference, mail_type),
     KEY mail_queue_due (claimable, priority, next_attempt_at, id),
@@ -265,6 +294,14 @@ CREATE TABLE mail_body (
 CREATE TABLE mail_spent (
     at BIGINT PRIMARY KEY,
     n BIGINT NOT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+CREATE TABLE mail_window (
+    scope VARBINARY(190) NOT NULL,
+    at BIGINT NOT NULL,
+    n BIGINT NOT NULL,
+    PRIMARY KEY (scope, at),
+    KEY mail_window_at (at)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 CREATE TABLE mail_count (

@@ -117,10 +117,12 @@ namespace {
          *        'never' or any of 'success', 'failure' and 'delay'; `ret`: what a bounce returns,
          *        'full' or 'hdrs'; `envid`: a name of yours for this mail, 1 to 100 characters of ASCII
          *        without spaces. null: the relay decides
+         * @param string|null $relay a key of the map of relays, at most 190 octets: the mail goes there. null: as
+         *        the message's header X-MailQueue-Relay says (it is taken out), or else by the sender
          * @throws MailQueue\MessageException names the field, the cause and the cure; nothing is stored
          * @throws \ValueError for an argument out of range
          */
-        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null): ?int {}
+        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int {}
 
         /**
          * Stores many mails, in transactions of 100, or fewer if they reach 16 MiB. Composes each chunk before
@@ -227,10 +229,13 @@ namespace {
          * @phpstan-param (callable(MailQueue\Job, string): string)|null $sign called for each attempt, with the
          *        message as it would be sent: returns the message that is sent, such as one with a signature by
          *        S/MIME or PGP. DKIM signs it after that. An exception means: try later
+         * @phpstan-param array<string, string>|(\Closure(MailQueue\Job): string)|null $relays which relay gets a
+         *        mail: senders' addresses, or "@domain", and DSNs as in $transport; "default" is for all other
+         *        mail, instead of $transport. Or a function that returns the DSN for a job; '' means $transport
          * @throws MailQueue\Exception outside the command line, without a transport, or if keys cannot be used
          * @throws \ValueError
          */
-        public function runWorker(#[\SensitiveParameter] string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false, ?callable $sign = null): MailQueue\Report {}
+        public function runWorker(#[\SensitiveParameter] string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false, ?callable $sign = null, #[\SensitiveParameter] array|\Closure|null $relays = null): MailQueue\Report {}
 
         /**
          * Without cron: sends what is due in the web server's process, after the visitor has the response.
@@ -475,6 +480,34 @@ namespace MailQueue {
         public static function probe(#[\SensitiveParameter] string $transport): string {}
 
         /**
+         * Posts a form to an OAuth2 server, under the conditions under which the worker asks for
+         * tokens: https:// only but to loopback, no redirect, an answer of at most 64 KiB in 30 s.
+         *
+         * @param string $fields application/x-www-form-urlencoded
+         * @param string|null $clientId for HTTP Basic, with $clientSecret; null: no such header
+         * @param string|null $cafile a PEM file; null: the system's
+         * @param string|null $proxy as in a transport; null: none
+         * @return array{code: int, body: string, retryAfter: int, failure: string} code: of HTTP; 0:
+         *         no complete answer came, and failure says why
+         * @throws \ValueError if the endpoint cannot be used
+         */
+        public static function oauthRequest(string $endpoint, #[\SensitiveParameter] string $fields, ?string $clientId = null, #[\SensitiveParameter] ?string $clientSecret = null, ?string $cafile = null, ?string $proxy = null): array {}
+
+        /**
+         * The directory of the OAuth2 accounts: $MAILQUEUE_ACCOUNTS, or else mailqueue.accounts, or
+         * else the default. It may not exist.
+         */
+        public static function accounts(): string {}
+
+        /**
+         * Makes sure that an account has an access token, as the worker does before it logs in.
+         *
+         * @throws \ValueError if the account cannot be used, with the cure
+         * @throws Exception if no token can be had, with the cure
+         */
+        public static function oauthToken(string $account): void {}
+
+        /**
          * The name that this host says in EHLO to the relay of a DSN.
          *
          * @throws MailQueue\Exception if the DSN cannot be read
@@ -487,6 +520,32 @@ namespace MailQueue {
          * @return string what was recorded since the last call, in the form of probe()
          */
         public static function trace(bool $on): string {}
+
+        /**
+         * What a relay's reply means, by the file of mailqueue.verdicts and the table.
+         *
+         * @param string $reply such as "450 4.7.1 try later"; several lines with "\n" between
+         * @param string $at connect, mail, rcpt, data or dot
+         * @return array{verdict: string, wait: int, throttled: bool, line: ?int, row: ?string} wait:
+         *         seconds that the reply or the rule names. throttled: the relay's trouble if it comes
+         *         several times in a row. line: of the rule. row: of the table, if no rule decided
+         * @throws Exception if the file cannot be used
+         */
+        public static function verdict(string $reply, string $at, string $relay): array {}
+
+        /**
+         * The table of verdicts.
+         *
+         * @return list<string> "stages | codes | enhanced codes | text | verdict"
+         */
+        public static function verdictRows(): array {}
+
+        /**
+         * How many rules the file of mailqueue.verdicts has; 0 without one.
+         *
+         * @throws Exception if the file cannot be used
+         */
+        public static function verdictRules(): int {}
 
         /**
          * The least and the most of runWorker()'s numbers, by their names, and of a mail's recipients.
@@ -508,7 +567,7 @@ namespace MailQueue {
     /** What an application needs to queue mail: for type hints, and to be replaced in tests. */
     interface Enqueuer
     {
-        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null): ?int;
+        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int;
 
         public function enqueueMany(iterable $messages): int;
     }
@@ -600,11 +659,16 @@ namespace MailQueue {
         /** The id of the mail that this one replaced: MailQueue::resend(). */
         public readonly ?int $resentOf;
         /**
-         * When a waiting mail will go, at the present limit and in the present order, if each mail before it has
-         * one recipient. null: it does not wait, sending is off, 10,000 mails or more go before it, or jobs()
+         * When a waiting mail will go, at the present limits, in the present order and within its hours, if each
+         * mail before it has one recipient. null: it does not wait, sending is off, 10,000 mails or more go before it, or jobs()
          * was not asked for it.
          */
         public readonly ?int $expectedAt;
+        /**
+         * Why not before: "hours" (mailHours), "mailMaxPerHour", or one of mailLimits as it is written there. null:
+         * nothing of this kind. Hours and limits for all mail are only named where $expectedAt is known.
+         */
+        public readonly ?string $waitsFor;
         /** With angle brackets; the same for every attempt. */
         public readonly string $messageId;
         /** Decoded, at most 255 characters; null: composed when sent. */
@@ -619,6 +683,8 @@ namespace MailQueue {
         public readonly ?array $recipients;
         /** @var array<string, string> address → reply, of recipients that were given up */
         public readonly array $refused;
+        /** A key of the map of relays; null: the sender decides. */
+        public readonly ?string $relay;
         /** The stored message as it goes over the wire; null: composed when sent, or not loaded by jobs(). */
         public readonly ?string $message;
 
@@ -651,7 +717,13 @@ namespace MailQueue {
         public readonly string $rateMode;
         /** In the bucket now; null without a limit. */
         public readonly ?float $tokens;
-        /** Seconds until all waiting mail is sent at the present limit; null without one. */
+        /**
+         * The limits of mailLimits. One that is by relay or by sender has many counts, so $left is null.
+         *
+         * @var list<array{limit: string, left: ?int, fullUntil: ?int}>
+         */
+        public readonly array $limits;
+        /** Seconds until all waiting mail is sent at the present limits; null without one for all mail. */
         public readonly ?int $emptyIn;
         public readonly ?int $lastRunAt;
         /** Until when the relay is paused. */
@@ -661,6 +733,12 @@ namespace MailQueue {
         public readonly ?string $pausedRelay;
         /** Test mode: the address, or "@domain", that replaces recipients now; null: off. */
         public readonly ?string $redirectTo;
+        /**
+         * Mail that waits for its sending hours (mailHours): the types, and when their hours begin.
+         *
+         * @var array<string, int>
+         */
+        public readonly array $closed;
 
         /** @implementation-alias MailQueue\Job::__construct */
         private function __construct() {}
@@ -676,7 +754,7 @@ namespace MailQueue {
     {
         /** Why it ended: "empty", "tokens", "time", "messages", "signal", "relay", "locked" or "disabled" */
         public readonly string $end;
-        /** The relay's trouble in words. */
+        /** The relay's trouble in words; if a limit of mailLimits ended it, that limit. */
         public readonly ?string $reason;
         /** When a new run can do more, if the relay or the limit ended this one. */
         public readonly ?int $resumeAt;

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 417775e83c8776c3363b4070144ba3ed228b67c1 */
+ * Stub hash: 758af4317b3d98219fb2bbfaa3d989a19f556500 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -27,6 +27,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_enqueue, 0, 0, I
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, envelopeFrom, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, recipients, IS_ARRAY, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, dsn, IS_ARRAY, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, relay, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_enqueueMany, 0, 1, IS_LONG, 0)
@@ -86,6 +87,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_runWorker, 0, 0, 
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, maxBytes, IS_LONG, 0, "67108864")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, verbose, _IS_BOOL, 0, "false")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, sign, IS_CALLABLE, 1, "null")
+	ZEND_ARG_OBJ_TYPE_MASK(0, relays, Closure, MAY_BE_ARRAY|MAY_BE_NULL, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_runAfterResponse, 0, 0, _IS_BOOL, 0)
@@ -198,11 +200,37 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_probe, 
 	ZEND_ARG_TYPE_INFO(0, transport, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_oauthRequest, 0, 2, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, endpoint, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, fields, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, clientId, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, clientSecret, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, cafile, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, proxy, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_accounts, 0, 0, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_oauthToken, 0, 1, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO(0, account, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
 #define arginfo_class_MailQueue_Internal_helo arginfo_class_MailQueue_Internal_probe
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_trace, 0, 1, IS_STRING, 0)
 	ZEND_ARG_TYPE_INFO(0, on, _IS_BOOL, 0)
 ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_verdict, 0, 3, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, reply, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, at, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, relay, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_MailQueue_Internal_verdictRows arginfo_class_MailQueue_strays
+
+#define arginfo_class_MailQueue_Internal_verdictRules arginfo_class_MailQueue_migrate
 
 #define arginfo_class_MailQueue_Internal_limits arginfo_class_MailQueue_strays
 
@@ -300,8 +328,14 @@ ZEND_METHOD(MailQueue_Internal, columns);
 ZEND_METHOD(MailQueue_Internal, select);
 ZEND_METHOD(MailQueue_Internal, eraseHistory);
 ZEND_METHOD(MailQueue_Internal, probe);
+ZEND_METHOD(MailQueue_Internal, oauthRequest);
+ZEND_METHOD(MailQueue_Internal, accounts);
+ZEND_METHOD(MailQueue_Internal, oauthToken);
 ZEND_METHOD(MailQueue_Internal, helo);
 ZEND_METHOD(MailQueue_Internal, trace);
+ZEND_METHOD(MailQueue_Internal, verdict);
+ZEND_METHOD(MailQueue_Internal, verdictRows);
+ZEND_METHOD(MailQueue_Internal, verdictRules);
 ZEND_METHOD(MailQueue_Internal, limits);
 ZEND_METHOD(MailQueue_Internal, afterResponse);
 ZEND_METHOD(MailQueue_Internal, hasAcl);
@@ -355,8 +389,14 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, select, arginfo_class_MailQueue_Internal_select, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, eraseHistory, arginfo_class_MailQueue_Internal_eraseHistory, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, probe, arginfo_class_MailQueue_Internal_probe, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, oauthRequest, arginfo_class_MailQueue_Internal_oauthRequest, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, accounts, arginfo_class_MailQueue_Internal_accounts, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, oauthToken, arginfo_class_MailQueue_Internal_oauthToken, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, helo, arginfo_class_MailQueue_Internal_helo, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, trace, arginfo_class_MailQueue_Internal_trace, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, verdict, arginfo_class_MailQueue_Internal_verdict, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, verdictRows, arginfo_class_MailQueue_Internal_verdictRows, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, verdictRules, arginfo_class_MailQueue_Internal_verdictRules, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, limits, arginfo_class_MailQueue_Internal_limits, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, afterResponse, arginfo_class_MailQueue_Internal_afterResponse, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, hasAcl, arginfo_class_MailQueue_Internal_hasAcl, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
@@ -448,6 +488,8 @@ static zend_class_entry *register_class_MailQueue(zend_class_entry *class_entry_
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "runworker", sizeof("runworker") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "runworker", sizeof("runworker") - 1), 17, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "checktransport", sizeof("checktransport") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	return class_entry;
@@ -469,6 +511,10 @@ static zend_class_entry *register_class_MailQueue_Internal(void)
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "connect", sizeof("connect") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "probe", sizeof("probe") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "oauthrequest", sizeof("oauthrequest") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "oauthrequest", sizeof("oauthrequest") - 1), 3, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "helo", sizeof("helo") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
@@ -698,6 +744,12 @@ static zend_class_entry *register_class_MailQueue_Job(void)
 	zend_declare_typed_property(class_entry, property_expectedAt_name, &property_expectedAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG|MAY_BE_NULL));
 	zend_string_release(property_expectedAt_name);
 
+	zval property_waitsFor_default_value;
+	ZVAL_UNDEF(&property_waitsFor_default_value);
+	zend_string *property_waitsFor_name = zend_string_init("waitsFor", sizeof("waitsFor") - 1, 1);
+	zend_declare_typed_property(class_entry, property_waitsFor_name, &property_waitsFor_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
+	zend_string_release(property_waitsFor_name);
+
 	zval property_messageId_default_value;
 	ZVAL_UNDEF(&property_messageId_default_value);
 	zend_string *property_messageId_name = zend_string_init("messageId", sizeof("messageId") - 1, 1);
@@ -727,6 +779,12 @@ static zend_class_entry *register_class_MailQueue_Job(void)
 	zend_string *property_refused_name = zend_string_init("refused", sizeof("refused") - 1, 1);
 	zend_declare_typed_property(class_entry, property_refused_name, &property_refused_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
 	zend_string_release(property_refused_name);
+
+	zval property_relay_default_value;
+	ZVAL_UNDEF(&property_relay_default_value);
+	zend_string *property_relay_name = zend_string_init("relay", sizeof("relay") - 1, 1);
+	zend_declare_typed_property(class_entry, property_relay_name, &property_relay_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
+	zend_string_release(property_relay_name);
 
 	zval property_message_default_value;
 	ZVAL_UNDEF(&property_message_default_value);
@@ -829,6 +887,12 @@ static zend_class_entry *register_class_MailQueue_Stats(void)
 	zend_declare_typed_property(class_entry, property_tokens_name, &property_tokens_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE|MAY_BE_NULL));
 	zend_string_release(property_tokens_name);
 
+	zval property_limits_default_value;
+	ZVAL_UNDEF(&property_limits_default_value);
+	zend_string *property_limits_name = zend_string_init("limits", sizeof("limits") - 1, 1);
+	zend_declare_typed_property(class_entry, property_limits_name, &property_limits_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_limits_name);
+
 	zval property_emptyIn_default_value;
 	ZVAL_UNDEF(&property_emptyIn_default_value);
 	zend_string *property_emptyIn_name = zend_string_init("emptyIn", sizeof("emptyIn") - 1, 1);
@@ -864,6 +928,12 @@ static zend_class_entry *register_class_MailQueue_Stats(void)
 	zend_string *property_redirectTo_name = zend_string_init("redirectTo", sizeof("redirectTo") - 1, 1);
 	zend_declare_typed_property(class_entry, property_redirectTo_name, &property_redirectTo_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
 	zend_string_release(property_redirectTo_name);
+
+	zval property_closed_default_value;
+	ZVAL_UNDEF(&property_closed_default_value);
+	zend_string *property_closed_name = zend_string_init("closed", sizeof("closed") - 1, 1);
+	zend_declare_typed_property(class_entry, property_closed_name, &property_closed_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_closed_name);
 
 	return class_entry;
 }

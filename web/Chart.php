@@ -11,8 +11,14 @@ final class Chart
     private const HEIGHT = 96;
 
     /** @param array<int, int> $values by UTC time */
-    public static function bars(array $values, string $title, string $format, Texts $texts): Html
-    {
+    public static function bars(
+        array $values,
+        string $title,
+        string $format,
+        Texts $texts,
+        bool $isAbout = false
+    ): Html {
+        $number = $isAbout ? $texts->about(...) : $texts->number(...);
         $most = max(1, ...array_values($values));
         $step = self::WIDTH / max(1, count($values));
         $bars = [];
@@ -22,12 +28,12 @@ final class Chart
                 'y' => self::HEIGHT - $height, 'width' => sprintf('%.1F', $step - 2),
                 'height' => $height, 'class' => $value === 0 ? 'none' : null]);
         }
-        $sum = $texts->number(array_sum($values));
+        $sum = $number(array_sum($values));
         $words = $texts->t(
             '%s: %s recipients, at most %s at a time',
             $title,
             $sum,
-            $texts->number(max([0, ...$values]))
+            $number(max([0, ...$values]))
         );
         return Html::e(
             'figure',

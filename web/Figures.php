@@ -15,6 +15,9 @@ final class Figures
 {
     /** Up to this number counts are exact. */
     public const EXACT = Metrics::EXACT;
+    /** Of more rows in an hour, each minute is estimated by so many. */
+    private const ROWS = 20_000;
+    private const SAMPLE = 25;
 
     /** @return array<string, mixed> status.json */
     public static function status(MailQueue $queue): array
@@ -51,19 +54,63 @@ final class Figures
         ));
     }
 
-    /** @return array<int, int>|null the begin of each of the last 60 minutes → recipients */
+    /**
+     * @return array{array<int, int>, bool}|null the begin of each of the last 60 minutes →
+     *     recipients; whether they are estimated
+     */
     public static function hour(MailQueue $queue): ?array
     {
         if ((int) $queue->config('mailHistoryDays') === 0) {
             return null;
         }
         $first = intdiv(time(), 60) * 60 - 59 * 60;
-        return self::series($first, 60, 60, Internal::select(
-            $queue,
-            'SELECT at - at % 60 AS minute, SUM(recipients) FROM {H} '
-                . "WHERE at >= ?1 AND event = 'sent' GROUP BY minute",
-            [$first]
-        ));
+        $isAbout = (int) Internal::select($queue, 'SELECT count(*) FROM (SELECT id FROM {H} WHERE '
+            . 'at >= ?1 LIMIT ' . self::ROWS + 1 . ') latest', [$first])[0][0] > self::ROWS;
+        $ids = $isAbout ? self::firstIds($queue, range($first, $first + 59 * 60, 60)) : [];
+        $found = Internal::select($queue, 'SELECT at - at % 60 AS minute, SUM(recipients) FROM {H} '
+            . 'WHERE ' . ($isAbout ? 'id IN (' . implode(', ', self::sample($ids)) . ') AND ' : '')
+            . "at >= ?1 AND event = 'sent' GROUP BY minute", [$first]);
+        $series = self::series($first, 60, 60, $found);
+        foreach ($isAbout ? array_keys($series) : [] as $i => $minute) {
+            $share = max(1, ($ids[$i + 1] - $ids[$i]) / self::SAMPLE);
+            $series[$minute] = (int) round($series[$minute] * $share);
+        }
+        return [$series, $isAbout];
+    }
+
+    /**
+     * @param list<int> $times
+     * @return list<int> the first id of the history from each time on, and the one that comes next
+     */
+    private static function firstIds(MailQueue $queue, array $times): array
+    {
+        $each = ['SELECT ' . PHP_INT_MAX . ' AS time, (SELECT max(id) + 1 FROM {H})'];
+        foreach ($times as $time) {
+            $each[] = "SELECT $time, (SELECT id FROM {H} WHERE at >= $time ORDER BY at LIMIT 1)";
+        }
+        $found = Internal::select($queue, implode(' UNION ALL ', $each) . ' ORDER BY 1 DESC', []);
+        $next = (int) $found[0][1];
+        $ids = [];
+        foreach ($found as [, $id]) {
+            $ids[] = $next = min($next, (int) ($id ?? $next));
+        }
+        return array_reverse($ids);
+    }
+
+    /**
+     * @param list<int> $ids where minutes begin
+     * @return list<int> at most SAMPLE of each minute: one of each part, the same each time
+     */
+    private static function sample(array $ids): array
+    {
+        $sample = [];
+        foreach (array_slice($ids, 0, -1) as $at => $id) {
+            $rows = $ids[$at + 1] - $id;
+            for ($i = 0, $most = min($rows, self::SAMPLE); $i < $most; $i++) {
+                $sample[] = $id + (int) (($i + crc32("$id $i") / 2 ** 32) * $rows / $most);
+            }
+        }
+        return $sample;
     }
 
     /**

@@ -46,7 +46,8 @@ final class Names
     public function tables(): array
     {
         $begin = $this->isUsual() ? 'mail' : $this->table;
-        return [$this->table, "{$begin}_body", "{$begin}_spent", "{$begin}_count", "{$begin}_log"];
+        $others = ['body', 'spent', 'window', 'count', 'log'];
+        return [$this->table, ...array_map(static fn (string $name) => "{$begin}_$name", $others)];
     }
 
     private function isUsual(): bool

@@ -273,8 +273,8 @@ final class Pgsql extends ServerDatabase
     }
 
     /**
-     * Gives the users of the old table the same rights on one of the queue's; on those beside the
-     * jobs, which hold messages and settings, only users that may store mail.
+     * Gives the users of the old table the same rights on one of the queue's. Tables beside the
+     * jobs, which hold messages and settings, and ids are only for users that may store mail.
      */
     private function grant(string $before, string $table): void
     {
@@ -289,7 +289,8 @@ final class Pgsql extends ServerDatabase
         );
         foreach ($users as $user) {
             $this->pdo->exec("GRANT $user[rights] ON {$this->quote($table)} TO $user[name]");
-            foreach ($this->parts($table) as ['name' => $name, 'kind' => $kind]) {
+            $stores = str_contains((string) $user['rights'], 'INSERT');
+            foreach ($stores ? $this->parts($table) : [] as ['name' => $name, 'kind' => $kind]) {
                 $kind === 'SEQUENCE' && $this->pdo->exec('GRANT USAGE ON SEQUENCE '
                     . "{$this->quote($name)} TO $user[name]");
             }

@@ -82,7 +82,7 @@ final class Row
         $isList = is_array($list) && array_is_list($list)
             && $list === array_filter($list, is_string(...));
         $id = '/\A<[!-;=?-~]+@[!-;=?-~]+>\z/';
-        $reasons = ['refused', 'exhausted', 'uncertain', 'hold', 'unreadable'];
+        $reasons = ['refused', 'exhausted', 'uncertain', 'hold', 'unreadable', 'hours'];
         $isWrong = [
             'paid' => !in_array(Time::text($row['paid'] ?? null), ['', '0'], true),
             'attempts' => $new['attempts'] < 0 || $new['attempts'] > self::MOST,

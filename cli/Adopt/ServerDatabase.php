@@ -14,7 +14,7 @@ use MailQueue\Cli\Stop;
 abstract class ServerDatabase extends Database
 {
     /** Columns of the tables beside the jobs: tidy() drops no other program's. */
-    private const COLUMNS = [['id', 'content'], ['at', 'n'], ['key', 'value'],
+    private const COLUMNS = [['id', 'content'], ['at', 'n'], ['scope', 'at', 'n'], ['key', 'value'],
         ['hour', 'mail_type', 'event', 'part', 'mails', 'recipients'],
         ['id', 'at', 'job_id', 'reference', 'mail_type', 'subject', 'relay', 'event', 'phase',
             'attempt', 'recipients', 'uncertain', 'reply', 'ms', 'waited']];

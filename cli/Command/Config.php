@@ -91,20 +91,10 @@ final class Config extends Command
     ): string {
         return match (true) {
             ($value ?? '') === '' => '-',
-            $key === 'mailRelayPause' => self::pause($queue) ?? Terminal::safe($value),
+            $key === 'mailRelayPause' => implode('; ', Status::pauses($queue)) ?: 'none now',
             $type === 'time' && preg_match('/\A\d{1,18}\z/', (string) $value)
                 => Terminal::time((int) $value),
             default => Terminal::safe($value),
         };
-    }
-
-    /** The pause, for people; null if the settings cannot be read: this command repairs them. */
-    private static function pause(MailQueue $queue): ?string
-    {
-        try {
-            return Status::pause($queue->stats(Status::EXACT)) ?? 'none now';
-        } catch (MailQueue\Exception) {
-            return null;
-        }
     }
 }

@@ -10,6 +10,8 @@ use MailQueue\Cli\Doctor\Findings;
 use MailQueue\Cli\Doctor\Helo;
 use MailQueue\Cli\Doctor\Relay;
 use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Relay\Group;
+use MailQueue\Cli\Relay\Map;
 use MailQueue\Cli\Relay\Sender;
 use MailQueue\Cli\Relay\Target;
 use MailQueue\Cli\Stop;
@@ -50,16 +52,21 @@ final class Examine extends Command
     {
         $findings = new Findings();
         if ($this->args->has('relay')) {
-            (new Relay($findings))->look($this->settings->transport());
+            array_map(
+                (new Relay($findings))->look(...),
+                Map::transports($this->settings->transport(), $this->settings->relays())
+            );
         }
         if ($this->args->has('dns')) {
             $sender = Sender::address($this->args, $this->settings);
-            $target = Target::of($this->settings->transport());
+            $transport = $this->settings->transport();
+            $targets = array_map(Target::of(...), is_string($transport)
+                ? Group::relays($transport) : [null]);
             (new Dns($findings))->look(
                 substr((string) strrchr($sender, '@'), 1),
                 $this->settings->dkim(),
                 $this->args->text('selector'),
-                $target
+                $targets[0] ?? null
             );
             $target === null || (new Helo($findings))->look($target);
         }

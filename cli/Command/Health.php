@@ -38,7 +38,7 @@ final class Health extends Command
                 ? 'no worker has run yet' : 'no worker has run for ' . Terminal::span($silent))
                 : null,
             $overdue > $age ? 'mail has been due for ' . Terminal::span($overdue) : null,
-            Status::pause($stats),
+            ...Status::pauses($queue),
             $parked !== null && $stats->parked > $parked
                 ? Status::count($stats, 'parked') . ' parked' : null,
         ]));

@@ -69,7 +69,8 @@ final class Jobs extends Command
         return match (true) {
             !in_array($job->status, [Status::Pending, Status::Failed], true) => '-',
             $in <= 0 => 'now',
-            default => 'in ' . preg_replace('/ h .*/', ' h', Terminal::span($in)),
+            default => 'in ' . preg_replace('/ h .*/', ' h', Terminal::span($in))
+                . ($job->waitsFor === null ? '' : " ($job->waitsFor)"),
         };
     }
 
@@ -150,6 +151,7 @@ final class Jobs extends Command
             $value instanceof Status => $value->value,
             is_array($value) => Terminal::safe(Terminal::json($value, 0)),
             str_ends_with($name, 'At'), $name === 'lockedUntil' => Terminal::time($value),
+            $name === 'waitsFor' => 'its sending hours (mailHours)',
             $name === 'message' => "\n\n" . Terminal::safeLines($value),
             $name === 'messageBytes' => "$value (--message shows them)",
             default => Terminal::safe((string) $value),

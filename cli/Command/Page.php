@@ -76,11 +76,7 @@ final class Page extends Command
 
     private function password(): int
     {
-        $isTerminal = stream_isatty(STDIN);
-        $isTerminal && fwrite(STDERR, 'Password: ');
-        $isTerminal && system('stty -echo');
-        $password = rtrim((string) fgets(STDIN), "\r\n");
-        $isTerminal && system('stty echo') !== false && fwrite(STDERR, "\n");
+        $password = Terminal::secret('Password: ');
         if (strlen($password) < self::LEAST || strlen($password) > self::MOST) {
             throw Stop::usage('The password must have ' . self::LEAST . ' to ' . self::MOST
                 . ' bytes.');

@@ -11,6 +11,7 @@ use MailQueue\Cli\Relay\Trial;
 use MailQueue\Cli\Sendmail\Host;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
+use MailQueue\Internal;
 use MailQueue\Stats;
 
 /** send --test: sends one mail at once, and shows what was said with the relay. */
@@ -26,6 +27,7 @@ final class Send extends Command
         $queue = $this->settings->queue();
         $stats = $queue->stats(Status::EXACT);
         $from = Sender::address($this->args, $this->settings);
+        $this->settings->verdicts() === null || Internal::verdictRules(); // before a token is taken
         $this->pay($queue, $stats);
         $mail = ['from' => $from, 'to' => $to] + self::text($to);
         $trial = new Trial($this->settings, $queue, $mail);
@@ -59,30 +61,34 @@ final class Send extends Command
             . "    mailqueue send --test $to\n\non $host. If it arrives, so does other mail.\n"];
     }
 
-    /** The mail counts for the hourly limit, like any other. */
+    /** The mail counts for the limits of all mail, like any other. */
     private function pay(MailQueue $queue, Stats $stats): void
     {
         if ($queue->takeTokens(1) === 1) {
             return;
         }
-        throw new Stop("The hourly limit ($stats->limit recipients) leaves none for this mail now. "
-            . 'Try again in ' . Terminal::span((int) ceil(3600 / max(1, $stats->limit)))
+        $full = max(0, ...array_map(intval(...), array_column($stats->limits, 'fullUntil')));
+        throw new Stop(($full === 0 ? "The hourly limit ($stats->limit recipients) leaves none"
+            : 'A limit of mailLimits leaves no recipient') . ' for this mail now. Try again in '
+            . Terminal::span($full === 0 ? (int) ceil(3600 / max(1, $stats->limit))
+                : max(1, $full - time()))
             . '; mailqueue doctor --relay sends nothing.', ExitCode::TEMPFAIL);
     }
 
     private static function verdict(Trial $trial, string $outcome): string
     {
         $reply = $trial->reason();
+        $relay = rtrim("The relay $trial->relay");
         return match ($outcome) {
-            'sent' => "The relay took the mail: $reply. If it does not arrive, look into the spam "
+            'sent' => "$relay took the mail: $reply. If it does not arrive, look into the spam "
                 . 'folder and into the log of the relay.',
-            'relay' => "The relay cannot be used: $reply. mailqueue doctor --relay names "
+            'relay' => "$relay cannot be used: $reply. mailqueue doctor --relay names "
                 . 'the cure.',
-            'refused', 'parked' => "The relay refused the mail: $reply. The worker would not try "
+            'refused', 'parked' => "$relay refused the mail: $reply. The worker would not try "
                 . 'again.',
-            'try_later' => "The relay did not take the mail now: $reply. The worker would try "
+            'try_later' => "$relay did not take the mail now: $reply. The worker would try "
                 . 'again.',
-            'uncertain' => "Nobody knows whether the relay took the mail: $reply.",
+            'uncertain' => "Nobody knows whether " . lcfirst($relay) . " took the mail: $reply.",
             default => "The mail was not sent ($outcome): $reply.",
         };
     }

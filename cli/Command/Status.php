@@ -30,8 +30,8 @@ final class Status extends Command
             $off = $stats->enabled ? null
                 : $moved ?? 'Sending is switched off (mailQueueEnabled = 0).';
             $strays = Strays::text($queue);
-            $texts = [$off, self::pause($stats), self::testMode($queue, $stats),
-                ...self::pipelining($queue), $strays === null ? null
+            $texts = [$off, ...self::pauses($queue), self::closed($stats),
+                self::testMode($queue, $stats), ...self::pipelining($queue), $strays === null ? null
                     : "$strays " . $this->settings->command('doctor') . ' says what helps.'];
             foreach (array_filter($texts) as $text) {
                 $colour = str_starts_with($text, 'Test mode') ? Terminal::RED : Terminal::YELLOW;
@@ -40,13 +40,33 @@ final class Status extends Command
         });
     }
 
-    /** Says which relay is paused; null: none. */
-    public static function pause(Stats $stats): ?string
+    /** @return list<string> a text for each relay that is paused, the last one to be used first */
+    public static function pauses(MailQueue $queue): array
     {
-        return $stats->pausedUntil === null ? null
-            : 'The relay ' . Terminal::safe($stats->pausedRelay ?? '(unnamed)')
-            . ' is paused until ' . Terminal::time($stats->pausedUntil) . ': '
-            . Terminal::safe($stats->pauseReason);
+        $texts = $ends = [];
+        $kept = json_decode((string) $queue->config('mailRelayPause'), true);
+        foreach (is_array($kept) ? $kept : [] as $relay => $pause) {
+            if (is_string($pause) && preg_match('/\A(\d{1,11}) \d+ (.*)\z/s', $pause, $match)
+                && (int) $match[1] > time()) {
+                $ends[] = (int) $match[1];
+                $texts[] = 'The relay ' . Terminal::safe((string) $relay) . ' is paused until '
+                    . Terminal::time((int) $match[1]) . ': ' . Terminal::safe($match[2]);
+            }
+        }
+        array_multisort($ends, SORT_DESC, $texts);
+        return $texts;
+    }
+
+    /** Says which mail waits for its sending hours; null: none. */
+    public static function closed(Stats $stats): ?string
+    {
+        $texts = [];
+        foreach ($stats->closed as $types => $opening) {
+            $texts[] = 'mail of ' . Terminal::safe((string) $types) . ' waits until '
+                . Terminal::time($opening);
+        }
+        return $texts === [] ? null
+            : 'Outside the sending hours (mailHours): ' . implode('; ', $texts) . '.';
     }
 
     /**
@@ -113,6 +133,16 @@ final class Status extends Command
             : (string) $number;
     }
 
+    /** @param array{limit: string, left: ?int, fullUntil: ?int} $limit */
+    private static function limit(array $limit): string
+    {
+        return Terminal::safe($limit['limit']) . match (true) {
+            $limit['left'] === null => '',
+            $limit['fullUntil'] === null => ": $limit[left] left",
+            default => ': full until ' . Terminal::time($limit['fullUntil']),
+        };
+    }
+
     /** @return array<string, string> */
     private function lines(Stats $stats): array
     {
@@ -137,6 +167,10 @@ final class Status extends Command
                 $stats->tokens,
                 $stats->burst
             );
+        if ($stats->limits !== []) {
+            $lines['limits'] = implode(', ', array_map(self::limit(...), $stats->limits))
+                . " ($stats->rateMode)";
+        }
         if ($stats->emptyIn !== null && $stats->due > 0 && $stats->enabled
             && $stats->pausedUntil === null) {
             $lines['empty in'] = $stats->emptyIn === 0 ? 'one run, the limit allows all of it'

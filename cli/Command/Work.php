@@ -28,6 +28,7 @@ final class Work extends Command
         // Checked before the queue is opened: a run that cannot start should touch nothing.
         $options = [
             'transport' => $settings->transport(),
+            'relays' => $settings->relays(),
             'compose' => $settings->bootstrap->compose,
             'sign' => $settings->bootstrap->sign,
             'connections' => $settings->workInt('connections'),
@@ -47,6 +48,7 @@ final class Work extends Command
         if ($settings->dkim() !== null) {
             $options['dkim'] = $settings->dkim();
         }
+        $settings->verdicts();
         $look = $this->look(!$daemon, $options['maxWorkers'], $options['log']);
         if ($look === null) {
             return $this->nothing('locked', 'another worker is running');
@@ -181,7 +183,8 @@ final class Work extends Command
         $until = $report->resumeAt ? ' until ' . Terminal::time($report->resumeAt) : '';
         return match ($report->end) {
             'empty' => 'nothing more is due',
-            'tokens' => "the hourly limit is reached$until",
+            'tokens' => ($report->reason === null ? 'the hourly limit'
+                : 'the limit ' . Terminal::safe($report->reason)) . " is reached$until",
             'time' => 'the time limit is reached',
             'messages' => 'the message limit is reached',
             'signal' => 'stopped by a signal',

@@ -8,10 +8,13 @@ use MailQueue;
 use MailQueue\Cli\Failure;
 use MailQueue\Cli\FileAccess;
 use MailQueue\Cli\Named;
+use MailQueue\Cli\Relay\Group;
+use MailQueue\Cli\Relay\Map;
 use MailQueue\Cli\Sendmail\Aliases;
 use MailQueue\Cli\Settings;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
+use MailQueue\Internal;
 
 use const MailQueue\Cli\PROGRAM;
 
@@ -25,8 +28,21 @@ final class Mail extends Check
         parent::__construct($findings);
     }
 
+    /** @param string|\Closure|null $transport as it was given; the relays of the map come behind */
+    public function relays(string|\Closure|null $transport): void
+    {
+        try {
+            $relays = $this->settings->relays();
+            array_map($this->transport(...), Map::transports($transport, $relays));
+            $relays instanceof \Closure
+                && $this->add(true, 'the bootstrap file says which relay gets a mail', '');
+        } catch (Stop $e) {
+            $this->add(false, $e->getMessage(), 'mailqueue work refuses this. Correct the file.');
+        }
+    }
+
     /** @param string|\Closure|null $transport as it was given */
-    public function transport(string|\Closure|null $transport): void
+    private function transport(string|\Closure|null $transport): void
     {
         if ($transport instanceof \Closure) {
             $this->add(true, 'mail goes through the function of the bootstrap file', '');
@@ -46,10 +62,11 @@ final class Mail extends Check
         $this->add($why === null, $why ?? "mail goes to $shown", $isLease
             ? 'mailqueue work refuses this: raise the lease with DISPATCH_LEASE or --lease.'
             : 'Write it as smtp://user:password@host:587, smtps://…, lmtp:///socket, '
-            . 'sendmail://default, file:///directory or null://null, with : / @ ? # in user and '
-            . 'password percent-encoded (%3A %2F %40 %3F %23).');
-        if ($why === null && str_contains((string) $shown, ':***@')) {
-            $this->secrecy((string) $transport);
+            . 'sendmail://default, file:///directory or null://null, or several as '
+            . 'failover(smtp://a smtp://b), with : / @ ? # in user and password percent-encoded '
+            . '(%3A %2F %40 %3F %23).');
+        if ($why === null && str_contains((string) $shown, '***')) {
+            array_map($this->secrecy(...), Group::relays((string) $transport));
         }
     }
 
@@ -200,6 +217,30 @@ final class Mail extends Check
             . 'owner, so others can read root\'s mail',
             'To stop that:',
             'chmod go-w ' . Terminal::word($aliases->path)
+        );
+    }
+
+    /** Checks the rules for what replies mean. */
+    public function verdicts(): void
+    {
+        try {
+            $file = $this->settings->verdicts();
+            if ($file === null) {
+                return;
+            }
+            $rules = Internal::verdictRules();
+            $this->add(true, "verdicts $file: $rules " . ($rules === 1 ? 'rule' : 'rules'), '');
+        } catch (Stop | MailQueue\Exception $e) {
+            $this->add(false, $e->getMessage(), 'Until that is fixed, the worker sends nothing. '
+                . 'To try a rule: mailqueue verdict');
+            return;
+        }
+        FileAccess::othersMayWrite($file) && $this->add(
+            false,
+            "verdicts $file can be written by others than its owner, so others can have mail "
+            . 'parked',
+            'To stop that:',
+            'chmod go-w ' . Terminal::word($file)
         );
     }
 }

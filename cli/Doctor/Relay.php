@@ -7,6 +7,7 @@ namespace MailQueue\Cli\Doctor;
 use MailQueue;
 use MailQueue\Cli\Failure;
 use MailQueue\Cli\Relay\Dialogue;
+use MailQueue\Cli\Relay\Group;
 use MailQueue\Cli\Relay\Target;
 use MailQueue\Cli\Terminal;
 use MailQueue\Internal;
@@ -19,9 +20,19 @@ final class Relay extends Check
     /** What libcurl says if a certificate is not accepted. */
     private const NOT_TRUSTED = '/certificate|no alternative|subject name/i';
 
-    /** @param string|\Closure|null $transport as it was given */
+    /** @param string|\Closure|null $transport as it was given; of a group, each relay */
     public function look(string|\Closure|null $transport): void
     {
+        array_map($this->lookAt(...), is_string($transport) ? Group::relays($transport)
+            : [$transport]);
+    }
+
+    private function lookAt(string|\Closure|null $transport): void
+    {
+        if (is_string($transport) && Api::is($transport)) {
+            (new Api($this->findings))->look($transport);
+            return;
+        }
         $target = Target::of($transport);
         try {
             is_string($transport) && MailQueue::checkTransport($transport);

@@ -149,7 +149,7 @@ final class Copying
         }
     }
 
-    /** Copies the settings and strict mode's ledger, within a transaction of the source. */
+    /** Copies the settings and what the limits count, within a transaction of the source. */
     public function settings(): void
     {
         $pair = $this->pair;
@@ -167,6 +167,14 @@ final class Copying
                 $pair->target->run(
                     "INSERT INTO {$pair->target->spent} (at, n) VALUES (?, ?)",
                     [(int) $at, (int) $n]
+                );
+            }
+            $pair->target->run("DELETE FROM {$pair->target->windows}");
+            $rows = $pair->source->all("SELECT scope, at, ABS(n) FROM {$pair->source->windows}");
+            foreach ($rows as [$scope, $at, $n]) {
+                $pair->target->run(
+                    "INSERT INTO {$pair->target->windows} (scope, at, n) VALUES (?, ?, ?)",
+                    [$scope, (int) $at, (int) $n]
                 );
             }
         });

@@ -25,6 +25,7 @@ final class Store
     public readonly string $jobs; // the tables' names, quoted
     public readonly string $bodies;
     public readonly string $spent;
+    public readonly string $windows;
     public readonly string $counters;
     public readonly string $log;
     public bool $aborts = false; // the command gives the move up
@@ -46,7 +47,7 @@ final class Store
             $pdo->setAttribute(PDO::ATTR_EMULATE_PREPARES, false); // keeps bytes unchanged
             $this->limitLocks();
         }
-        [$this->jobs, $this->bodies, $this->spent, $this->counters, $this->log]
+        [$this->jobs, $this->bodies, $this->spent, $this->windows, $this->counters, $this->log]
             = array_map($this->quoted(...), (new Names($table))->tables());
     }
 

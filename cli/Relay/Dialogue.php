@@ -30,8 +30,10 @@ final class Dialogue
     /** @param string|\Closure|null $transport whose password must not be shown */
     public function __construct(string $trace, string|\Closure|null $transport)
     {
-        if (is_string($transport) && preg_match('~//[^/?#]*?:([^/?#]*)@~', $transport, $match)) {
-            $this->hide(rawurldecode($match[1]));
+        foreach (is_string($transport) ? Group::relays($transport) : [] as $dsn) {
+            if (preg_match('~//[^/?#]*?:([^/?#]*)@~', $dsn, $match)) {
+                $this->hide(rawurldecode($match[1]));
+            }
         }
         for ($at = 0; preg_match('/\G([CSTE*])(\d+):/', $trace, $match, 0, $at);) {
             $at += strlen($match[0]) + (int) $match[2];

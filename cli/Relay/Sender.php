@@ -19,7 +19,9 @@ final class Sender
         if ($given !== null && !preg_match('/\A[^@\s]+@[^@\s]+\z/', $given)) {
             throw Stop::usage('--from must be an address.');
         }
-        $user = (string) Target::of($settings->transport())?->user;
+        $transport = $settings->transport();
+        $first = is_string($transport) ? Group::relays($transport)[0] ?? null : null;
+        $user = (string) Target::of($first)?->user;
         return $given ?? (preg_match('/\A[^@\s]+@[^@\s]+\.[^@\s]+\z/', $user) ? $user
             : Host::user() . '@' . Host::name());
     }

@@ -21,9 +21,12 @@ final class Trial
 
     public readonly Dialogue $dialogue;
     public readonly Report $report;
+    /** The relay that had the mail last, without secrets; null: there is only one. */
+    public ?string $relay = null;
     /** @var list<array{event: string, reply: ?string}> what happened to the mail */
     private array $events = [];
     private readonly string $directory;
+    private readonly bool $hasSeveral;
 
     /** @param array{from: string, to: string, subject: string, text: string} $message */
     public function __construct(Settings $settings, MailQueue $queue, array $message)
@@ -31,6 +34,8 @@ final class Trial
         $this->directory = sys_get_temp_dir() . '/mailqueue-trial-' . bin2hex(random_bytes(8));
         mkdir($this->directory, 0o700) || throw new \RuntimeException('no temporary directory');
         $transport = $settings->transport();
+        $relays = $settings->relays();
+        $this->hasSeveral = Group::is($transport) || $relays !== null;
         $own = new MailQueue("$this->directory/queue.sqlite");
         $runDirectory = (string) $own->diagnostics()['runDirectory'];
         try {
@@ -46,6 +51,7 @@ final class Trial
                 messageLimit: 1,
                 log: '',
                 onEvent: $this->take(...),
+                relays: $relays,
                 dkim: $settings->dkim(),
                 sign: $settings->bootstrap->sign
             );
@@ -56,10 +62,11 @@ final class Trial
         }
     }
 
-    /** @param array{event: string, reply: ?string} $event */
+    /** @param array{event: string, reply: ?string, relay: ?string} $event */
     private function take(array $event): void
     {
         $event['event'] === 'run' || $this->events[] = $event;
+        $this->relay = $this->hasSeveral ? $event['relay'] ?? $this->relay : null;
     }
 
     /** The relay's last words about the mail, or why it cannot be used. */

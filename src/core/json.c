@@ -141,7 +141,58 @@ static enum mq_status read_item(struct reader *in, struct mq_strings *list)
     return added ? MQ_OK : MQ_NOMEM;
 }
 
-static enum mq_status read_all(struct reader *in, char open, struct mq_strings *list)
+/* Skips an array or an object; what is in it need not be valid. */
+static bool skip_nested(struct reader *in)
+{
+    size_t depth = 0;
+    do {
+        in->rest = mq_str_trim(in->rest);
+        char c = in->rest.len > 0 ? in->rest.data[0] : '\0';
+        if (c == '"' ? !take_string(in) : c == '\0') {
+            return false;
+        }
+        depth += c == '{' || c == '[';
+        depth -= c == '}' || c == ']';
+        skip(in, c != '"');
+    } while (depth > 0);
+    return true;
+}
+
+/* Takes a number, true, false or null; an empty view: something else is next. */
+static struct mq_str take_word(struct reader *in)
+{
+    size_t len = 0;
+    while (len < in->rest.len &&
+           (mq_is_alnum(in->rest.data[len]) || strchr("+-.", in->rest.data[len]) != NULL)) {
+        len++;
+    }
+    return mq_str_cut(&in->rest, len);
+}
+
+/* Reads any value. One that is not a text, a number, true or false takes its key from the list. */
+static enum mq_status read_value(struct reader *in, struct mq_strings *list)
+{
+    in->rest = mq_str_trim(in->rest);
+    char c = in->rest.len > 0 ? in->rest.data[0] : '\0';
+    if (c == '"') {
+        return read_item(in, list);
+    }
+    bool nested = c == '{' || c == '[';
+    struct mq_str word = nested ? (struct mq_str){0} : take_word(in);
+    if (nested ? !skip_nested(in) : word.len == 0) {
+        return MQ_INVALID;
+    }
+    if (nested || mq_str_equal(word, MQ_STR("null"))) {
+        mq_strings_cut(list, list->count - 1);
+        return MQ_OK;
+    }
+    return mq_strings_add(list, word) ? MQ_OK : MQ_NOMEM;
+}
+
+typedef enum mq_status read_function(struct reader *in, struct mq_strings *list);
+
+static enum mq_status read_all(struct reader *in, char open, read_function *read_member,
+                               struct mq_strings *list)
 {
     char close = open == '{' ? '}' : ']';
     if (!take(in, open)) {
@@ -153,16 +204,17 @@ static enum mq_status read_all(struct reader *in, char open, struct mq_strings *
     do {
         MQ_TRY(read_item(in, list));
         if (open == '{') {
-            MQ_TRY(take(in, ':') ? read_item(in, list) : MQ_INVALID);
+            MQ_TRY(take(in, ':') ? read_member(in, list) : MQ_INVALID);
         }
     } while (take(in, ','));
     return take(in, close) ? MQ_OK : MQ_INVALID;
 }
 
-enum mq_status mq_json_read(struct mq_str text, char open, struct mq_strings *list)
+static enum mq_status read_text(struct mq_str text, char open, read_function *read_member,
+                                struct mq_strings *list)
 {
     struct reader in = {.rest = text};
-    enum mq_status status = read_all(&in, open, list);
+    enum mq_status status = read_all(&in, open, read_member, list);
     if (status == MQ_OK && mq_str_trim(in.rest).len > 0) {
         status = MQ_INVALID;
     }
@@ -171,4 +223,14 @@ enum mq_status mq_json_read(struct mq_str text, char open, struct mq_strings *li
         mq_strings_clear(list);
     }
     return status;
+}
+
+enum mq_status mq_json_read(struct mq_str text, char open, struct mq_strings *list)
+{
+    return read_text(text, open, read_item, list);
+}
+
+enum mq_status mq_json_members(struct mq_str text, struct mq_strings *list)
+{
+    return read_text(text, '{', read_value, list);
 }

@@ -1,5 +1,4 @@
-/* JSON (RFC 8259) as far as the queue's own columns and log need it: a writer, and a reader of
- * flat arrays and objects of strings. */
+/* JSON (RFC 8259) as far as it is needed here: a writer, and readers of flat arrays and objects. */
 #ifndef MQ_CORE_JSON_H
 #define MQ_CORE_JSON_H
 
@@ -15,5 +14,8 @@ void mq_json_strings(struct mq_buffer *out, const struct mq_strings *list);
  * into an initialised, empty list. Returns MQ_INVALID for any other text and for a NUL in a string,
  * or MQ_NOMEM; the list is empty then. */
 enum mq_status mq_json_read(struct mq_str text, char open, struct mq_strings *list);
+/* Reads an object that others made, in the same way, but leaves out members that are null, an array
+ * or an object. Numbers, true and false come as they are written. */
+enum mq_status mq_json_members(struct mq_str text, struct mq_strings *list);
 
 #endif

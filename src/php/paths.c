@@ -1,4 +1,5 @@
-/* Where the run directory and the log of a queue are. Both must be allowed by open_basedir. */
+/* Where the run directory and the log of a queue are, and the OAuth2 accounts. open_basedir must
+ * allow all of them. */
 #include "php/paths.h"
 
 #include <stdlib.h>
@@ -20,6 +21,30 @@ static char *base_path(void)
     const char *configured = MAILQUEUE_G(run_dir);
     return is_set(configured) ? mq_str_dup(mq_str_of(configured))
                               : mq_run_base_path(php_get_temporary_directory());
+}
+
+enum mq_status mq_php_accounts_path(char **out, struct mq_error *err)
+{
+    const char *named = getenv("MAILQUEUE_ACCOUNTS");
+    named = is_set(named) ? named : MAILQUEUE_G(accounts);
+    char *base = is_set(named) ? NULL : base_path();
+    char *path = is_set(named) ? mq_str_dup(mq_str_of(named))
+                 : base        ? mq_file_path(base, "accounts")
+                               : NULL;
+    free(base);
+    if (path == NULL) {
+        return mq_error_nomem(err);
+    }
+    if (php_check_open_basedir_ex(path, 0) != 0) {
+        mq_error_set(err, MQ_CONFIG, "account",
+                     "account: open_basedir does not allow %s; set MAILQUEUE_ACCOUNTS to a "
+                     "directory that it allows",
+                     path);
+        free(path);
+        return MQ_CONFIG;
+    }
+    *out = path;
+    return MQ_OK;
 }
 
 enum mq_status mq_php_run_dir(struct mq_queue *queue, char **out, struct mq_error *err)

@@ -16,6 +16,10 @@ enum mq_status mq_php_run_dir(struct mq_queue *queue, char **out, struct mq_erro
 /* Creates the run directory of a server's database. The worker creates that of a database file. */
 enum mq_status mq_php_run_dir_prepare(struct mq_queue *queue, const char *run_dir,
                                       struct mq_error *err);
+/* The directory of the OAuth2 accounts: $MAILQUEUE_ACCOUNTS, or else the ini setting
+ * mailqueue.accounts, or else "accounts" in mailqueue.run_dir or in the user's own directory.
+ * malloc'ed. MQ_CONFIG: open_basedir does not allow it. */
+enum mq_status mq_php_accounts_path(char **out, struct mq_error *err);
 /* The path of the worker's log: $MAIL_QUEUE_LOG, or else the ini setting mailqueue.log, or else the
  * log's own default; malloc'ed. NULL without memory, and for an SQLite database in memory. */
 char *mq_php_log_path(struct mq_queue *queue, const char *run_dir);

@@ -16,9 +16,14 @@ int64_t mq_bucket_default_cap(int64_t limit)
     return small > minute ? small : minute;
 }
 
+int64_t mq_bucket_units(const struct mq_bucket *bucket)
+{
+    return bucket->length_s ? bucket->length_s : MQ_BUCKET_UNITS;
+}
+
 void mq_bucket_refill(struct mq_bucket *bucket, int64_t now_s)
 {
-    int64_t full = bucket->cap * MQ_BUCKET_UNITS, room = full - bucket->units;
+    int64_t full = bucket->cap * mq_bucket_units(bucket), room = full - bucket->units;
     int64_t last = bucket->last_refill_s < 0 ? 0 : bucket->last_refill_s;
     int64_t elapsed = now_s > last ? now_s - last : 0;
     bucket->last_refill_s = now_s;
@@ -33,12 +38,12 @@ void mq_bucket_refill(struct mq_bucket *bucket, int64_t now_s)
 
 int64_t mq_bucket_tokens(const struct mq_bucket *bucket)
 {
-    return bucket->units / MQ_BUCKET_UNITS;
+    return bucket->units / mq_bucket_units(bucket);
 }
 
 void mq_bucket_take(struct mq_bucket *bucket, int64_t n)
 {
-    bucket->units -= n * MQ_BUCKET_UNITS;
+    bucket->units -= n * mq_bucket_units(bucket);
     if (bucket->units < 0) {
         bucket->units = 0;
     }
@@ -46,15 +51,15 @@ void mq_bucket_take(struct mq_bucket *bucket, int64_t n)
 
 void mq_bucket_give(struct mq_bucket *bucket, int64_t n)
 {
-    int64_t room = bucket->cap * MQ_BUCKET_UNITS - bucket->units;
+    int64_t room = bucket->cap * mq_bucket_units(bucket) - bucket->units;
     if (room > 0) {
-        bucket->units += n > room / MQ_BUCKET_UNITS ? room : n * MQ_BUCKET_UNITS;
+        bucket->units += n > room / mq_bucket_units(bucket) ? room : n * mq_bucket_units(bucket);
     }
 }
 
 int64_t mq_bucket_wait_s(const struct mq_bucket *bucket)
 {
-    int64_t need = MQ_BUCKET_UNITS - bucket->units;
+    int64_t need = mq_bucket_units(bucket) - bucket->units;
     if (need <= 0 || bucket->limit <= 0) {
         return 0;
     }

@@ -10,6 +10,7 @@
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/sql/columns.h"
+#include "queue/sql/list.h"
 #include "queue/sql/transaction.h"
 #include "queue/steps.h"
 

@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "policy/consequence.h"
+#include "policy/limits.h"
+#include "queue/config/kept_hours.h"
 #include "queue/config/relays.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"
 #include "queue/redirect.h"
 #include "queue/sql/columns.h"
+#include "queue/sql/list.h"
 #include "queue/steps.h"
 
 #define PRIORITY_ABOVE_ALL (INT64_C(1) << 40)
@@ -25,7 +28,14 @@ struct taking {
     bool many;                 /* rows are written together: each statement is a round trip */
     size_t written;            /* how many of `taken` are written */
     int64_t allowance;         /* recipients that tokens can still pay for */
-    struct mq_dropped dropped; /* expired, orphaned and unreadable rows */
+    struct mq_dropped dropped; /* expired, orphaned, unreadable and put back rows */
+    struct put_back {
+        int64_t id;     /* 0: written already */
+        int64_t open_s; /* when its hours open */
+    } back[MQ_CLAIM_CHUNK];
+    size_t back_count;
+    bool puts_back;
+    int64_t marked; /* mq_hours_marked() */
     bool stop;
 };
 
@@ -34,19 +44,6 @@ void mq_claim_clear(struct mq_claim *claim)
     struct mq_job_list list = {claim->jobs, claim->count, 0};
     mq_job_list_clear(&list);
     *claim = (struct mq_claim){0};
-}
-
-enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
-                               struct mq_error *err)
-{
-    int64_t found = 0;
-    *orphaned = false;
-    if (!queue->names.orphan_table[0] || !reference) {
-        return MQ_OK;
-    }
-    MQ_TRY(mq_sql_int(queue, MQ_SQL_ORPHAN, MQ_ARGS(mq_cstr(reference)), &found, err));
-    *orphaned = !found;
-    return MQ_OK;
 }
 
 /* Parks a job. If `error` is NULL, the row keeps its last_error. */
@@ -110,9 +107,10 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool *dro
 /* Writes the claim to the row, unless write_many() does that later. */
 static enum mq_status write_claim(struct taking *t, struct mq_job *job, struct mq_error *err)
 {
-    struct mq_value values[] = {mq_null(), mq_int(job->locked_until), mq_cstr(job->locked_by),
-                                mq_int(job->paid), mq_int(job->id)};
-    struct mq_transition change = {job->state, MQ_SENDING, MQ_SQL_CLAIM_TAKE, values, 5};
+    struct mq_value values[] = {
+        mq_null(),         mq_int(job->locked_until), mq_cstr(job->locked_by),
+        mq_int(job->paid), mq_int(job->id),           mq_cstr(job->paid_to)};
+    struct mq_transition change = {job->state, MQ_SENDING, MQ_SQL_CLAIM_TAKE, values, 6};
     job->state = MQ_SENDING;
     job->attempts++;
     return t->many ? MQ_OK : mq_job_transition(t->tx->queue, &change, err);
@@ -130,30 +128,47 @@ static enum mq_status write_many(struct taking *t, struct mq_error *err)
         mq_sql_list_add(&list, jobs[t->written].id, jobs[t->written].paid);
     }
     struct mq_value values[] = {mq_null(), mq_int(jobs[0].locked_until), mq_cstr(jobs[0].locked_by),
-                                mq_sql_list(&list)};
-    struct mq_transition change = {MQ_PENDING, MQ_SENDING, MQ_SQL_CLAIM_TAKE_MANY, values, 4};
+                                mq_sql_list(&list), mq_cstr(jobs[0].paid_to)};
+    struct mq_transition change = {MQ_PENDING, MQ_SENDING, MQ_SQL_CLAIM_TAKE_MANY, values, 5};
     enum mq_status status =
         list.failed ? mq_error_nomem(err) : mq_job_transition(t->tx->queue, &change, err);
     mq_buffer_clear(&list);
     return status;
 }
 
-/* Claims a job. Each recipient costs a token; a job that is composed when sent pays for one now. */
-static enum mq_status take(struct taking *t, struct mq_job *job, struct mq_error *err)
+static struct mq_party party_of(const struct taking *t, const struct mq_job *job)
+{
+    const struct mq_claim_request *request = t->request;
+    return (struct mq_party){.relay = request->relay_count == 1 ? request->relays[0].name : NULL,
+                             .from = job ? job->envelope_from : NULL};
+}
+
+/* Each recipient costs a token; a job that is composed when sent pays for one now. */
+static enum mq_status pay(struct taking *t, struct mq_job *job, struct mq_error *err)
+{
+    struct mq_party party = party_of(t, job);
+    job->paid = job->recipients.count ? (int)job->targets.count : 1;
+    t->allowance -= job->paid;
+    MQ_TRY(mq_limit_set_relay(t->tx, job, party.relay, err));
+    return mq_limit_take(t->tx, &party, job->paid, true, err);
+}
+
+/* Claims a job, for at most `most` of its recipients. */
+static enum mq_status take(struct taking *t, struct mq_job *job, int64_t most, struct mq_error *err)
 {
     struct mq_tx *tx = t->tx;
-    MQ_TRY(mq_job_set_targets(job, &tx->settings, t->allowance, err));
+    const struct mq_claim_request *request = t->request;
+    const char *relay = request->relay_count == 1 ? request->relays[0].name : NULL;
+    MQ_TRY(mq_job_set_targets(job, &tx->settings, most, err));
     if (t->claim->limited) {
-        job->paid = job->recipients.count ? (int)job->targets.count : 1;
-        t->allowance -= job->paid;
-        mq_limit_take(tx, job->paid);
+        MQ_TRY(pay(t, job, err));
     }
     job->locked_until = tx->now_s + t->request->lease_s;
     snprintf(job->locked_by, sizeof(job->locked_by), "%s", t->request->token);
     MQ_TRY(write_claim(t, job, err));
     struct mq_event event = {.type = MQ_EVENT_CLAIMED,
                              .recipients = (int)job->targets.count,
-                             .relay = (char *)t->request->relay,
+                             .relay = (char *)relay, /* copied */
                              .ms = -1};
     mq_tx_event(tx, job, &event);
     struct mq_job *taken = mq_job_list_add(&t->taken);
@@ -165,7 +180,110 @@ static enum mq_status take(struct taking *t, struct mq_job *job, struct mq_error
     return MQ_OK;
 }
 
-/* Takes the row, drops it, or sets `stop`. If the row is taken, *job moves into the claim. */
+/* ---- mail outside its hours ---- */
+
+static enum mq_status set_mark(struct mq_queue *queue, int64_t mark, struct mq_error *err)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%lld", (long long)mark);
+    return mq_relay_text_put(queue, MQ_KEY_HOURS_KEPT, queue->names.table, mark ? text : NULL, err);
+}
+
+/* Writes one opening to all jobs of the chunk that wait for it, beginning with the first of them.
+ */
+static enum mq_status write_opening(struct taking *t, struct put_back *first, struct mq_error *err)
+{
+    struct mq_queue *queue = t->tx->queue;
+    struct mq_buffer text = {0};
+    int64_t open_s = first->open_s;
+    mq_buffer_cstr(&text, "UPDATE {t} SET next_attempt_at = ?1, parked_for = '" MQ_FOR_HOURS
+                          "' WHERE id IN (0");
+    for (; first < t->back + t->back_count; first++) {
+        if (first->id && first->open_s == open_s) {
+            mq_buffer_printf(&text, ",%lld", (long long)first->id);
+            first->id = 0;
+        }
+    }
+    mq_buffer_char(&text, ')');
+    enum mq_status status = text.failed
+                                ? mq_error_nomem(err)
+                                : mq_sql_exec_text(queue, text.data, MQ_ARGS(mq_int(open_s)), err);
+    mq_buffer_clear(&text);
+    return status;
+}
+
+static enum mq_status write_back(struct taking *t, struct mq_error *err)
+{
+    const struct mq_tx *tx = t->tx;
+    bool first = t->back_count > 0 && t->marked == 0;
+    for (size_t i = 0; i < t->back_count; i++) {
+        if (t->back[i].id) {
+            MQ_TRY(write_opening(t, &t->back[i], err));
+        }
+    }
+    t->back_count = 0;
+    t->marked = first ? mq_hours_mark(&tx->settings) : t->marked;
+    return first ? set_mark(tx->queue, t->marked, err) : MQ_OK;
+}
+
+/* Puts a job back whose hours have not begun, so that the first due rows do not become ever more
+ * of them; *put_back says so. */
+static void check_hours(struct taking *t, const struct mq_job *job, bool *put_back)
+{
+    const struct mq_tx *tx = t->tx;
+    int64_t open_s = mq_hours_opening(tx->queue, &tx->settings, job->mail_type, tx->now_s);
+    *put_back = open_s > tx->now_s;
+    if (*put_back) {
+        t->back[t->back_count++] = (struct put_back){job->id, open_s};
+        t->dropped.rows++;
+        t->puts_back = true;
+    }
+}
+
+/* Brings forward the next rows that other hours than the present ones put back. *more: there may be
+ * others. */
+static enum mq_status forward(struct taking *t, bool *more, struct mq_error *err)
+{
+    struct mq_tx *tx = t->tx;
+    struct mq_queue *queue = tx->queue;
+    int64_t mark = mq_hours_mark(&tx->settings), end = 0;
+    int64_t after = queue->forward_mark == mark ? queue->forward_after : 0;
+    struct mq_args range = MQ_ARGS(mq_int(after), mq_int(MQ_ROWS_A_CYCLE));
+    if (t->marked == 0 || t->marked == mark) {
+        return MQ_OK;
+    }
+    MQ_TRY(mq_sql_int(queue, MQ_SQL_WALK_END, range, &end, err));
+    t->claim->forward_after = end;
+    t->claim->forward_mark = mark;
+    *more = end != 0;
+    if (!*more) {
+        t->marked = mark;
+        return set_mark(queue, mark, err);
+    }
+    return mq_sql_exec_text(queue,
+                            "UPDATE {t} SET next_attempt_at = ?1, parked_for = NULL WHERE id > ?2 "
+                            "AND id <= ?3 AND " MQ_CLAIMABLE_SQL " AND parked_for = '" MQ_FOR_HOURS
+                            "' AND next_attempt_at > ?1",
+                            MQ_ARGS(mq_int(tx->now_s), mq_int(after), mq_int(end)), err);
+}
+
+/* ---- mail that limits keep ---- */
+
+/* Stops the claim because no mail from any sender can go. */
+static enum mq_status stop_for_tokens(struct taking *t, struct mq_error *err)
+{
+    struct mq_claim *claim = t->claim;
+    struct mq_party anyone = party_of(t, NULL);
+    const struct mq_limit *full = NULL;
+    claim->end = MQ_CLAIM_TOKENS;
+    t->stop = true;
+    MQ_TRY(mq_limit_resume(t->tx, &anyone, &claim->resume_s, &full, err));
+    mq_str_printable(claim->reason, sizeof(claim->reason), 0, full ? full->text : MQ_STR(""));
+    return MQ_OK;
+}
+
+/* Takes the row, drops it, puts it back, or sets `stop`. If it is taken, *job moves into the claim.
+ */
 static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_error *err)
 {
     bool dropped = false;
@@ -175,32 +293,47 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_e
         return MQ_OK;
     }
     MQ_TRY(drop(t, job, &dropped, err));
+    if (!dropped) {
+        check_hours(t, job, &dropped);
+    }
     if (dropped) {
         return MQ_OK;
     }
-    if (t->allowance <= 0) {
-        t->claim->end = MQ_CLAIM_TOKENS;
-        t->stop = true;
-        return mq_limit_resume(t->tx, &t->claim->resume_s, err);
+    struct mq_room room = {.recipients = t->allowance};
+    struct mq_party party = party_of(t, job);
+    if (t->allowance > 0 && t->tx->settings.limits) {
+        MQ_TRY(mq_windows_room(t->tx, &party, &room, err));
     }
-    return take(t, job, err);
+    int64_t most = room.recipients < t->allowance ? room.recipients : t->allowance;
+    if (most <= 0) {
+        t->dropped.rows += room.sender_full; /* a transaction puts back a limited number */
+        t->puts_back = t->puts_back || room.sender_full;
+        return room.sender_full ? mq_windows_put_back(t->tx, &room, job, err)
+                                : stop_for_tokens(t, err);
+    }
+    MQ_TRY(take(t, job, most, err));
+    if (t->taken.count >= (size_t)t->request->limit) {
+        t->claim->end = MQ_CLAIM_LIMIT;
+        t->stop = true;
+    }
+    return MQ_OK;
 }
 
 /* ---- many rows ---- */
 
 /* How many rows to read: no more than jobs are wanted and tokens allow, but at least one, to see
- * whether anything is due. */
+ * whether anything is due. Where mail is put back, more of it may follow. */
 static size_t wanted(const struct taking *t)
 {
-    int64_t n = t->request->limit - (int64_t)t->taken.count;
-    if (n > t->allowance) {
+    int64_t n = t->puts_back ? MQ_CLAIM_CHUNK : t->request->limit - (int64_t)t->taken.count;
+    if (n > t->allowance && !t->puts_back) {
         n = t->allowance > 0 ? t->allowance : 1;
     }
     return n < MQ_CLAIM_CHUNK ? (size_t)n : MQ_CLAIM_CHUNK;
 }
 
 /* On a server the settings were read before the rows were locked. Checks that no move to another
- * database began or ended in between. */
+ * database began or ended in between, and that mailHours are the same. */
 static enum mq_status look_again(struct taking *t, struct mq_error *err)
 {
     struct mq_settings settings;
@@ -210,6 +343,9 @@ static enum mq_status look_again(struct taking *t, struct mq_error *err)
     MQ_TRY(mq_settings_load(t->tx->queue, t->tx->now_s, &settings, err));
     if (!settings.enabled) {
         t->claim->end = MQ_CLAIM_DISABLED;
+        t->stop = true;
+    } else if (mq_hours_mark(&settings) != mq_hours_mark(&t->tx->settings)) {
+        t->claim->end = MQ_CLAIM_MORE;
         t->stop = true;
     }
     mq_settings_clear(&settings);
@@ -228,10 +364,7 @@ static enum mq_status take_chunk(struct taking *t, int64_t priority, size_t want
     for (size_t i = 0; i < due->count && !t->stop; i++) {
         MQ_TRY(consider(t, &due->jobs[i], err));
     }
-    if (!t->stop && t->taken.count >= (size_t)t->request->limit) {
-        t->claim->end = MQ_CLAIM_LIMIT;
-        t->stop = true;
-    }
+    MQ_TRY(write_back(t, err));
     return write_many(t, err);
 }
 
@@ -300,25 +433,39 @@ static enum mq_status take_all(struct taking *t, struct mq_error *err)
     return plan_again(t, err);
 }
 
-/* Whether claims are switched off or the relay is paused; then the claim's end is set. */
+/* Looks up which relays are paused. *until_s: when the first of them can be used again; 0: one can.
+ */
+static enum mq_status look_up_pauses(struct mq_tx *tx, const struct mq_claim_request *request,
+                                     int64_t *until_s, struct mq_error *err)
+{
+    *until_s = 0;
+    for (size_t i = 0; i < request->relay_count; i++) {
+        struct mq_relay_state *relay = &request->relays[i];
+        struct mq_pause pause;
+        bool found = false;
+        MQ_TRY(mq_pause_find(tx->settings.pauses, relay->name, &pause, &found, err));
+        relay->until_s = found && pause.until_s > tx->now_s ? pause.until_s : 0;
+        memcpy(relay->reason, pause.reason, sizeof(relay->reason));
+        if (i == 0 || relay->until_s < *until_s) {
+            *until_s = relay->until_s;
+        }
+    }
+    return MQ_OK;
+}
+
+/* Whether claims are switched off or all relays are paused; then the claim's end is set. */
 static enum mq_status closed(struct mq_tx *tx, const struct mq_claim_request *request,
                              struct mq_claim *claim, bool *is, struct mq_error *err)
 {
-    struct mq_pause pause;
-    bool found = false;
     *is = !tx->settings.enabled;
     if (*is) {
         claim->end = MQ_CLAIM_DISABLED;
         return MQ_OK;
     }
-    if (request->relay) {
-        MQ_TRY(mq_pause_find(tx->settings.pauses, request->relay, &pause, &found, err));
-    }
-    if (found && pause.until_s > tx->now_s) {
-        *is = true;
+    MQ_TRY(look_up_pauses(tx, request, &claim->resume_s, err));
+    *is = claim->resume_s > 0;
+    if (*is) {
         claim->end = MQ_CLAIM_PAUSED;
-        claim->resume_s = pause.until_s;
-        memcpy(claim->reason, pause.reason, sizeof(claim->reason));
     }
     return MQ_OK;
 }
@@ -326,17 +473,24 @@ static enum mq_status closed(struct mq_tx *tx, const struct mq_claim_request *re
 enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *request,
                              struct mq_claim *claim, struct mq_error *err)
 {
-    bool is_closed = false;
+    bool is_closed = false, more = false;
     struct taking t = {.tx = tx, .request = request, .claim = claim};
     t.many = mq_sql_has(tx->queue, MQ_SQL_CLAIM_TAKE_MANY) && request->limit > 1;
     claim->end = MQ_CLAIM_LIMIT;
-    claim->limited = tx->settings.bucket.limit > 0;
+    claim->limited = mq_settings_limit(&tx->settings);
     MQ_TRY(closed(tx, request, claim, &is_closed, err));
     if (is_closed || request->limit <= 0) {
         return MQ_OK;
     }
-    MQ_TRY(mq_limit_allowance(tx, &t.allowance, err));
+    struct mq_party anyone = party_of(&t, NULL);
+    MQ_TRY(mq_limit_check_relays(tx, request->relay_count, err));
+    t.marked = mq_hours_marked(tx->queue, &tx->settings);
+    MQ_TRY(forward(&t, &more, err));
+    MQ_TRY(mq_limit_allowance(tx, &anyone, &t.allowance, err));
     enum mq_status status = take_all(&t, err);
+    if (more && claim->end != MQ_CLAIM_LIMIT) {
+        claim->end = MQ_CLAIM_MORE;
+    }
     claim->jobs = t.taken.jobs;
     claim->count = t.taken.count;
     claim->dropped_bytes = t.dropped.bytes;

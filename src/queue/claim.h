@@ -23,12 +23,20 @@ enum { MQ_CLAIM_MAX = 1000 }; /* jobs per claim */
 #define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* octets of deleted messages, or one message */
 enum { MQ_LEASE_S = 900, MQ_LEASE_MIN_S = 5, MQ_LEASE_MAX_S = 86400 }; /* default, limits */
 
+/* A relay that the run can use. */
+struct mq_relay_state {
+    const char *name;
+    int64_t until_s;  /* out: the end of its pause; 0: none */
+    char reason[256]; /* out: why it is paused */
+};
+
 struct mq_claim_request {
     int limit; /* maximum of jobs; 0: only settle and recover */
     int64_t lease_s;
-    const int *below;               /* only jobs of a lower priority than this; NULL: any */
-    const char *token;              /* MQ_TOKEN_HEX digits */
-    const char *relay;              /* claims nothing while this relay is paused; NULL: none */
+    const int *below;              /* only jobs of a lower priority than this; NULL: any */
+    const char *token;             /* MQ_TOKEN_HEX digits */
+    struct mq_relay_state *relays; /* claims nothing while all of these are paused */
+    size_t relay_count;
     const char *const *dead_tokens; /* of workers known to be dead: their jobs are recovered */
     size_t dead_count;
     const struct mq_evidence_source *evidence; /* NULL: none */
@@ -38,24 +46,26 @@ struct mq_claim_request {
 
 enum mq_claim_end {
     MQ_CLAIM_LIMIT,    /* as many as were asked for; more can be due */
-    MQ_CLAIM_MORE,     /* stopped after 1,000 expired, orphaned or recovered rows, or 4 MiB of
-                          their messages: claim again */
+    MQ_CLAIM_MORE,     /* stopped after 1,000 expired, orphaned, recovered or put back rows, or
+                          4 MiB of their messages, or to load mailHours: claim again */
     MQ_CLAIM_EMPTY,    /* nothing more is due */
     MQ_CLAIM_TOKENS,   /* a job is due, but no token is left */
     MQ_CLAIM_DISABLED, /* mailQueueEnabled = 0 */
-    MQ_CLAIM_PAUSED    /* the relay is paused */
+    MQ_CLAIM_PAUSED    /* all relays are paused */
 };
 
 struct mq_claim {
     struct mq_job *jobs;
     size_t count;
     enum mq_claim_end end;
-    bool limited;          /* an hourly limit is set: claim no more than can leave at once */
-    int64_t resume_s;      /* TOKENS: UTC second of the next token; PAUSED: end of the pause;
-                              EMPTY: when the next job is due, 0 when none waits */
-    char reason[256];      /* PAUSED: why */
+    bool limited;          /* a limit is set: claim no more than can leave at once */
+    int64_t resume_s;      /* TOKENS: UTC second of the next token; PAUSED: end of the first
+                              pause; EMPTY: when the next job is due, 0 when none waits */
+    char reason[256];      /* TOKENS: the limit of mailLimits that is full, or "" */
     enum mq_status status; /* a failure of recovery or claim only; the outcomes are settled */
     struct mq_error error;
+    int64_t forward_after; /* mail that other hours put back was brought forward up to this id … */
+    int64_t forward_mark;  /* … for the present rules (mq_hours_mark()) */
     int64_t dropped_bytes; /* octets of messages deleted with expired and orphaned rows */
 };
 

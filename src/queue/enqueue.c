@@ -9,6 +9,7 @@
 #include "mime/encode.h"
 #include "mime/notify.h"
 #include "policy/backoff.h"
+#include "policy/types.h"
 #include "queue/handle.h"
 #include "queue/queue.h"
 #include "queue/sql/columns.h"
@@ -62,6 +63,9 @@ enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *e
         MQ_TRY(check_word("reference", job->reference, MQ_REFERENCE_MAX, err));
     }
     MQ_TRY(check_word("type", job->mail_type, MQ_TYPE_MAX, err));
+    if (job->relay.data) {
+        MQ_TRY(check_word("relay", job->relay, MQ_REFERENCE_MAX, err));
+    }
     MQ_TRY(check_word("messageId", mq_str_of(job->message_id), MQ_LINE_MAX, err));
     MQ_TRY(check_numbers(job, err));
     return mq_envelope_check(job->envelope_from, job->recipients, err);

@@ -13,7 +13,6 @@ struct mq_queue;
 struct mq_tx;
 
 #define MQ_REFERENCE_MAX 190 /* octets */
-#define MQ_TYPE_MAX      64
 #define MQ_PRIORITY_MAX  100 /* and its negative */
 
 /* One mail to store; all pointers are borrowed. body NULL: composed when sent. */
@@ -30,6 +29,7 @@ struct mq_new_job {
     struct mq_str body;                  /* wire form; data NULL: none */
     const struct mq_notify *notify;      /* NULL: the relay's default */
     struct mq_str subject;               /* decoded, for people; data NULL: composed when sent */
+    struct mq_str relay;                 /* a name of the map of relays; data NULL: by its sender */
     int64_t resent_of;                   /* id of the job that it replaces; 0: none */
 };
 

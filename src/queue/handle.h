@@ -10,6 +10,8 @@
 #include "queue/sql/dialect.h"
 
 struct mq_db;
+struct mq_hours_kept;
+struct mq_zone_source;
 
 struct mq_queue {
     struct mq_db *db;
@@ -24,7 +26,11 @@ struct mq_queue {
     int64_t told_ms;        /* host.boot_ms when the server was asked */
     char *identity;         /* mq_queue_identity(); NULL: not asked yet */
     struct mq_random random;
-    int64_t part;            /* of the counters: history.c; 0: not chosen yet */
+    const struct mq_zone_source *zones; /* as in the options; borrowed */
+    struct mq_hours_kept *hours;        /* mq_hours_load(); NULL: never called */
+    int64_t part;                       /* of the counters: history.c; 0: not chosen yet */
+    int64_t forward_after;              /* as in struct mq_claim */
+    int64_t forward_mark;
     int64_t streak;          /* jobs claimed since a claim last ended with MQ_CLAIM_EMPTY */
     bool listens;            /* this session is told when mail is stored: mq_queue_watch() */
     int64_t version;         /* what MQ_SQL_VERSION last said */

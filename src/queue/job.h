@@ -9,6 +9,9 @@
 #include "mime/notify.h"
 #include "policy/states.h"
 
+/* parked_for of a waiting row: it was put back until its hours begin (mailHours). */
+#define MQ_FOR_HOURS "hours"
+
 /* Where the message of a claimed job is (body.c). */
 enum mq_body_state {
     MQ_BODY_UNKNOWN, /* not looked up yet */
@@ -30,17 +33,23 @@ struct mq_job {
     int attempts;     /* in a claimed job they include the current one */
     int max_attempts; /* 0: as the backoff policy says */
     int uncertain;
-    int paid; /* tokens paid in this claim; 0 without a limit */
+    int paid;       /* tokens paid in this claim; 0 without a limit */
+    char *paid_to;  /* the relay whose limits they count for; NULL: no relay has limits */
+    bool from_paid; /* they count for the limits of its sender as well */
+    char *put_back; /* the limit that put it back since its last claim, or, by mq_queue_expect(),
+                       the one that it waits for; NULL: none */
     int64_t next_attempt_at;
     int64_t expires_at;
     int64_t locked_until;
     char locked_by[MQ_TOKEN_HEX + 1];
     int64_t last_attempt_at;
     int64_t created_at;
-    int64_t expected_at; /* when it will go (mq_queue_expect()); 0: not known */
+    int64_t expected_at;   /* when it will go (mq_queue_expect()); 0: not known */
+    const char *waits_for; /* why not before: "hours" (mailHours), or NULL; not malloc'ed */
     char *last_error;
     char *parked_for; /* why it is parked: "refused", "exhausted", "uncertain", "hold",
-                         "unreadable" (no addresses, or no message in wire form) */
+                         "unreadable" (no addresses, or no message in wire form); of a waiting
+                         job MQ_FOR_HOURS: it was put back until its hours begin */
     char *message_id;
     char *envelope_from;          /* "" is the null reverse-path; NULL: set when composed */
     struct mq_strings recipients; /* still to be tried; none: set when composed */
@@ -48,6 +57,7 @@ struct mq_job {
     int64_t resent_of;            /* id of the job that this one replaces; 0: none */
     char *refused;                /* JSON object address → reply, or NULL */
     char *uncertain_to;           /* JSON array: which of the recipients may have it; NULL: none */
+    char *relay;                  /* the name of its relay in the map; NULL: by its sender */
     struct mq_notify notify;      /* from the column `fields` */
     char *body;                   /* wire form; NULL: to be composed (or not loaded) */
     size_t body_len;

@@ -1,5 +1,6 @@
-/* The hourly limit. policy/bucket.h has the arithmetic of the bucket; this file stores the bucket
- * and keeps the ledger, by which strict mode counts.
+/* The hourly limit; windows/ has the limits in windows, which hold beside it. policy/bucket.h has
+ * the arithmetic of the bucket; this file stores the bucket and keeps the ledger, by which strict
+ * mode counts.
  *
  * Average mode: the transaction that claims takes tokens, and unused ones come back when the claim
  * ends, up to the capacity. In any hour, the tokens taken minus those given back are at most
@@ -11,9 +12,40 @@
 #include "queue/limit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "policy/limits.h"
 #include "queue/config/keys.h"
+#include "queue/job.h"
 #include "queue/sql/statements.h"
+
+struct mq_party mq_job_party(const struct mq_job *job)
+{
+    return (struct mq_party){.relay = job->paid_to,
+                             .from = job->from_paid ? job->envelope_from : NULL};
+}
+
+enum mq_status mq_limit_set_relay(const struct mq_tx *tx, struct mq_job *job, const char *relay,
+                                  struct mq_error *err)
+{
+    bool noted = relay && mq_settings_limit_by(&tx->settings, MQ_SCOPE_RELAY);
+    free(job->paid_to);
+    job->paid_to = noted ? mq_str_dup(mq_str_of(relay)) : NULL;
+    return noted && !job->paid_to ? mq_error_nomem(err) : MQ_OK;
+}
+
+enum mq_status mq_limit_check_relays(const struct mq_tx *tx, size_t relays, struct mq_error *err)
+{
+    const char *key = mq_config_keys[MQ_KEY_LIMITS].name;
+    if (relays < 2 || !mq_settings_limit_by(&tx->settings, MQ_SCOPE_RELAY)) {
+        return MQ_OK;
+    }
+    return mq_error_set(err, MQ_CONFIG, key,
+                        "%s has a limit per relay, which a run with several relays cannot keep: "
+                        "give each relay a run of its own, or limit all mail, or each sender. "
+                        "Nothing is sent until then",
+                        key);
+}
 
 static bool limited(const struct mq_tx *tx)
 {
@@ -68,7 +100,8 @@ static enum mq_status occupied(struct mq_tx *tx, struct mq_error *err)
     return mq_sql_int(tx->queue, MQ_SQL_PAID, MQ_NO_ARGS, &tx->flying, err);
 }
 
-enum mq_status mq_limit_allowance(struct mq_tx *tx, int64_t *allowed, struct mq_error *err)
+/* What the hourly limit leaves. */
+static enum mq_status hour_allows(struct mq_tx *tx, int64_t *allowed, struct mq_error *err)
 {
     if (!limited(tx)) {
         *allowed = MQ_LIMIT_NONE;
@@ -84,19 +117,33 @@ enum mq_status mq_limit_allowance(struct mq_tx *tx, int64_t *allowed, struct mq_
     return MQ_OK;
 }
 
-void mq_limit_take(struct mq_tx *tx, int64_t n)
+enum mq_status mq_limit_allowance(struct mq_tx *tx, const struct mq_party *party, int64_t *allowed,
+                                  struct mq_error *err)
 {
-    if (limited(tx)) {
+    struct mq_room room;
+    MQ_TRY(hour_allows(tx, allowed, err));
+    MQ_TRY(mq_windows_room(tx, party, &room, err));
+    *allowed = room.recipients < *allowed ? room.recipients : *allowed;
+    return MQ_OK;
+}
+
+enum mq_status mq_limit_take(struct mq_tx *tx, const struct mq_party *party, int64_t n, bool begins,
+                             struct mq_error *err)
+{
+    if (limited(tx) && !party->only_from) {
         mq_bucket_take(&tx->settings.bucket, n);
         tx->flying += n;
     }
+    return mq_windows_take(tx, party, n, begins, err);
 }
 
-enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, int64_t at_s,
+enum mq_status mq_limit_return(struct mq_tx *tx, const struct mq_outlay *outlay,
                                struct mq_error *err)
 {
-    if (limited(tx) && paid > handed) {
-        mq_bucket_give(&tx->settings.bucket, paid - handed);
+    int64_t handed = outlay->handed;
+    MQ_TRY(mq_windows_return(tx, outlay, err));
+    if (limited(tx) && outlay->paid > handed) {
+        mq_bucket_give(&tx->settings.bucket, outlay->paid - handed);
     }
     /* Writes the ledger in average mode too, because the mode can become strict within the hour.
      * Also writes it if the settings cannot be read: an entry too many does no harm. */
@@ -104,7 +151,8 @@ enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, i
         return MQ_OK;
     }
     int64_t most_s = tx->now_s + MQ_LIMIT_HOUR_S;
-    at_s = at_s <= 0 ? tx->now_s : at_s < most_s ? at_s : most_s;
+    int64_t at_s = outlay->at_s <= 0 ? tx->now_s : outlay->at_s;
+    at_s = at_s < most_s ? at_s : most_s;
     if (tx->handed_at_s != at_s) {
         MQ_TRY(write_handed(tx, err));
     }
@@ -127,7 +175,8 @@ static enum mq_status ledger_frees(struct mq_tx *tx, int64_t excess, int64_t *at
     return status;
 }
 
-enum mq_status mq_limit_resume(struct mq_tx *tx, int64_t *resume_s, struct mq_error *err)
+/* When the hourly limit has a token. */
+static enum mq_status hour_frees(struct mq_tx *tx, int64_t *resume_s, struct mq_error *err)
 {
     int64_t token_s = tx->now_s + mq_bucket_wait_s(&tx->settings.bucket);
     int64_t ledger_s = tx->now_s;
@@ -136,7 +185,21 @@ enum mq_status mq_limit_resume(struct mq_tx *tx, int64_t *resume_s, struct mq_er
         MQ_TRY(ledger_frees(tx, tx->spent - room + 1, &ledger_s, err));
     }
     /* Does not wait for current leases: they can end at any time. */
-    int64_t at_s = ledger_s > token_s ? ledger_s : token_s;
+    *resume_s = ledger_s > token_s ? ledger_s : token_s;
+    return MQ_OK;
+}
+
+enum mq_status mq_limit_resume(struct mq_tx *tx, const struct mq_party *party, int64_t *resume_s,
+                               const struct mq_limit **full, struct mq_error *err)
+{
+    struct mq_room room;
+    int64_t at_s = tx->now_s;
+    if (limited(tx)) {
+        MQ_TRY(hour_frees(tx, &at_s, err));
+    }
+    MQ_TRY(mq_windows_room(tx, party, &room, err));
+    *full = room.free_s >= at_s ? room.full : NULL;
+    at_s = room.free_s > at_s ? room.free_s : at_s;
     *resume_s = at_s > tx->now_s ? at_s : tx->now_s + 1;
     return MQ_OK;
 }
@@ -146,6 +209,8 @@ enum mq_status mq_limit_store(struct mq_tx *tx, struct mq_error *err)
     const struct mq_bucket *bucket = &tx->settings.bucket;
     char text[32];
     MQ_TRY(write_handed(tx, err));
+    MQ_TRY(mq_windows_store(tx, err));
+    MQ_TRY(mq_lines_store(tx, err));
     if (!limited(tx)) {
         return MQ_OK;
     }

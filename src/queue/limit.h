@@ -1,4 +1,4 @@
-/* The hourly limit within a transaction: claims pay tokens, and unused ones come back. */
+/* All limits within a transaction: claims pay tokens, and unused ones come back. */
 #ifndef MQ_QUEUE_LIMIT_H
 #define MQ_QUEUE_LIMIT_H
 
@@ -6,21 +6,34 @@
 
 #include "core/error.h"
 #include "queue/sql/transaction.h"
+#include "queue/windows/windows.h"
 
-#define MQ_LIMIT_NONE    INT64_MAX
 #define MQ_LIMIT_HOUR_S  3601 /* an hour, and one second because times are cut to seconds */
 #define MQ_LIMIT_PURGE_S 7200
 
-/* How many recipients can be paid for now; MQ_LIMIT_NONE without a limit. */
-enum mq_status mq_limit_allowance(struct mq_tx *tx, int64_t *allowed, struct mq_error *err);
-void mq_limit_take(struct mq_tx *tx, int64_t n);
-/* Settles `paid` tokens: `handed` of them go into the ledger at the time at_s, the others back into
- * the bucket. mq_limit_store() writes both. */
-enum mq_status mq_limit_return(struct mq_tx *tx, int64_t paid, int64_t handed, int64_t at_s,
+/* Whose limits a claimed job counts for. */
+struct mq_party mq_job_party(const struct mq_job *job);
+/* Notes the relay that a claimed job pays for, if relays have limits; NULL: not known. */
+enum mq_status mq_limit_set_relay(const struct mq_tx *tx, struct mq_job *job, const char *relay,
+                                  struct mq_error *err);
+/* Fails if relays have limits and a run has several: it does not know yet where a mail goes. */
+enum mq_status mq_limit_check_relays(const struct mq_tx *tx, size_t relays, struct mq_error *err);
+/* How many recipients can be paid for now, of mail from any sender; MQ_LIMIT_NONE without a limit.
+ * A party with a sender: of mail from that one. */
+enum mq_status mq_limit_allowance(struct mq_tx *tx, const struct mq_party *party, int64_t *allowed,
+                                  struct mq_error *err);
+/* Takes n tokens; if `begins`, they are the first ones of a mail. */
+enum mq_status mq_limit_take(struct mq_tx *tx, const struct mq_party *party, int64_t n, bool begins,
+                             struct mq_error *err);
+/* Settles what was paid: what was handed over goes into the ledgers, the rest back into the
+ * buckets. mq_limit_store() writes both. */
+enum mq_status mq_limit_return(struct mq_tx *tx, const struct mq_outlay *outlay,
                                struct mq_error *err);
-/* When the next recipient can be paid for, if none can now. Call mq_limit_allowance() first. */
-enum mq_status mq_limit_resume(struct mq_tx *tx, int64_t *resume_s, struct mq_error *err);
-/* Writes the ledger, and the bucket when a limit is set and the settings could be read. */
+/* When the next recipient can be paid for, if none can now. Call mq_limit_allowance() first. *full
+ * is what mailLimits says of the limit that it waits for; NULL: it is the hourly limit. */
+enum mq_status mq_limit_resume(struct mq_tx *tx, const struct mq_party *party, int64_t *resume_s,
+                               const struct mq_limit **full, struct mq_error *err);
+/* Writes the ledgers, and the buckets when a limit is set and the settings could be read. */
 enum mq_status mq_limit_store(struct mq_tx *tx, struct mq_error *err);
 
 #endif

@@ -17,6 +17,13 @@ struct mq_query; /* db/db.h */
 struct mq_queue;
 struct mq_value;
 
+#define MQ_STATS_LIMITS 16
+/* A limit of mailLimits. */
+struct mq_limit_state {
+    char text[160];       /* as written, or its beginning */
+    int64_t left;         /* recipients or mails that have room now; -1: by relay or sender */
+    int64_t full_until_s; /* 0: it has room */
+};
 struct mq_stats {
     int64_t counts[MQ_STATE_COUNT];
     bool estimated[MQ_STATE_COUNT]; /* counts that are estimated */
@@ -27,6 +34,8 @@ struct mq_stats {
     int64_t limit;            /* recipients an hour; 0: none */
     int64_t burst;
     enum mq_rate_mode rate_mode;
+    struct mq_limit_state limits[MQ_STATS_LIMITS];
+    size_t limit_count;
     double tokens;      /* in the bucket now; 0 without a limit */
     int64_t empty_in_s; /* until all is sent, at the limit; -1: unknown (no limit set) */
     bool enabled;
@@ -35,6 +44,11 @@ struct mq_stats {
     int64_t paused_until_s; /* 0: not paused */
     char *paused_relay;     /* redacted; NULL: none is */
     char *redirect_to;      /* test mode: "a@b" or "@domain"; NULL: off now */
+    struct mq_closed {      /* rules of mailHours that are closed now */
+        char *types;        /* as people read them */
+        int64_t open_s;     /* the next opening */
+    } * closed;
+    size_t closed_count;
 };
 /* Counts are exact up to that number, and estimated beyond it: so no index is read to its end. */
 enum mq_status mq_queue_stats(struct mq_queue *queue, int64_t exact_up_to, struct mq_stats *out,
@@ -65,8 +79,9 @@ struct mq_job_filter {
 /* Lists jobs by ascending id, without their bodies and without rows of an unknown status. */
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
                              struct mq_job_list *out, struct mq_error *err);
-/* Sets expected_at of waiting jobs: when they will go at the present limit, if each mail before
- * them has one recipient. Not set if sending is off, or if 10,000 mails or more go before. */
+/* Sets expected_at of waiting jobs: when they will go at the present limits and within their hours,
+ * if each mail before them has one recipient; and waits_for of those that wait for their hours or
+ * for a limit. Not set if sending is off, or if 10,000 mails or more go before. */
 enum mq_status mq_queue_expect(struct mq_queue *queue, struct mq_job *jobs, size_t count,
                                struct mq_error *err);
 /* A row that no run takes, because its status is unknown, or "sending" without a lease: a newer

@@ -8,6 +8,7 @@
 
 #include "core/ascii.h"
 #include "db/db.h"
+#include "queue/config/kept_hours.h"
 #include "queue/config/keys.h"
 #include "queue/handle.h"
 #include "queue/sql/schema.h"
@@ -66,6 +67,7 @@ static void derive_names(struct mq_names *names)
     const char *begin = usual ? "mail" : names->table;
     snprintf(names->body, sizeof(names->body), "%s_body", begin);
     snprintf(names->spent, sizeof(names->spent), "%s_spent", begin);
+    snprintf(names->window, sizeof(names->window), "%s_window", begin);
     snprintf(names->count, sizeof(names->count), "%s_count", begin);
     snprintf(names->log, sizeof(names->log), "%s_log", begin);
     snprintf(names->version_key, sizeof(names->version_key), "%s%s%s",
@@ -102,6 +104,7 @@ enum mq_status mq_queue_open(struct mq_db *db, const struct mq_queue_options *op
     queue->backoff = options->backoff;
     mq_queue_set_clock(queue, &options->clock);
     queue->random = options->random;
+    queue->zones = options->zones;
     enum mq_status status = prepare(queue, options, err);
     if (status != MQ_OK) {
         mq_queue_close(queue);
@@ -121,6 +124,7 @@ void mq_queue_close(struct mq_queue *queue)
         free(queue->sql[i]);
     }
     free(queue->identity);
+    mq_hours_free(queue->hours);
     free(queue);
 }
 

@@ -16,6 +16,7 @@
 
 struct mq_db; /* db/db.h */
 struct mq_queue;
+struct mq_zone_source; /* policy/zone.h */
 
 struct mq_queue_options {
     const char *table;            /* "mail_queue"; identifiers: [A-Za-z_][A-Za-z0-9_]{0,62} */
@@ -32,6 +33,7 @@ struct mq_queue_options {
     struct mq_backoff backoff;
     struct mq_clock clock;
     struct mq_random random;
+    const struct mq_zone_source *zones; /* for mailHours, borrowed; NULL: only UTC */
 };
 
 void mq_queue_options_init(struct mq_queue_options *options); /* the defaults */

@@ -115,6 +115,7 @@ static enum mq_status replace(struct mq_tx *tx, const struct resend *resend, int
         .body = resend->body.len ? mq_buffer_view(&resend->body) : same,
         .notify = &old->notify,
         .subject = mq_str_of(old->subject),
+        .relay = mq_str_of(old->relay),
         .resent_of = old->id,
     };
     MQ_TRY(mq_new_job_check(&job, err));

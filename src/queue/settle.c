@@ -10,6 +10,7 @@
 #include "queue/job.h"
 #include "queue/limit.h"
 #include "queue/sql/columns.h"
+#include "queue/sql/list.h"
 #include "queue/steps.h"
 
 #define ERROR_MAX 500 /* octets of last_error */
@@ -372,7 +373,9 @@ enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *s, enum mq_
                  .type = MQ_EVENT_STALE, .reply = (char *)s->error, .phase = last_phase(s, &t)});
     } else if (status == MQ_OK) {
         tell_plan(tx, s, &t, &plan, s->row == MQ_ROW_GONE ? mq_outcomes[s->outcome].event : back);
-        status = mq_limit_return(tx, s->job->paid, s->handed_over, taken_s(tx, s), err);
+        struct mq_outlay outlay = {mq_job_party(s->job), s->job->paid, s->handed_over,
+                                   taken_s(tx, s)};
+        status = mq_limit_return(tx, &outlay, err);
     }
     mq_buffer_clear(&plan.error);
     mq_buffer_clear(&plan.recipients);

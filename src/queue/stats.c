@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "db/db.h"
+#include "policy/limits.h"
 #include "queue/config/config.h"
+#include "queue/config/kept_hours.h"
 #include "queue/config/keys.h"
 #include "queue/config/relays.h"
 #include "queue/config/settings.h"
@@ -16,6 +18,7 @@
 #include "queue/queue.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
+#include "queue/windows/windows.h"
 
 #define ABOVE_ALL (INT64_C(1) << 40) /* no priority is as large */
 #define SAMPLES   500                /* ids that are looked up for an estimate */
@@ -179,28 +182,89 @@ static enum mq_status read_number(struct mq_queue *queue, enum mq_config_id id, 
     return MQ_OK;
 }
 
-/* Assumes one recipient per job, because the lists of recipients are not read for this. */
-static int64_t empty_in(const struct mq_stats *stats)
+/* How long the hourly limit takes; -1 without one. */
+static int64_t hours_empty_in(const struct mq_stats *stats, int64_t waiting)
 {
     if (stats->limit <= 0) {
         return -1;
     }
-    int64_t waiting =
-        stats->counts[MQ_PENDING] + stats->counts[MQ_FAILED] + stats->counts[MQ_SENDING];
     double missing = (double)waiting - stats->tokens;
     return missing > 0 ? (int64_t)(missing * 3600.0 / (double)stats->limit + 0.5) : 0;
 }
 
-static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struct mq_stats *out,
-                                    struct mq_error *err)
+static enum mq_status add_closed(struct mq_stats *out, struct mq_buffer *types, int64_t open_s,
+                                 struct mq_error *err)
 {
-    struct mq_settings settings = {0};
+    struct mq_closed *closed = realloc(out->closed, (out->closed_count + 1) * sizeof(*out->closed));
+    out->closed = closed ? closed : out->closed;
+    char *text = mq_buffer_take(types);
+    if (!closed || !text) {
+        free(text);
+        return mq_error_nomem(err);
+    }
+    closed[out->closed_count++] = (struct mq_closed){text, open_s};
+    return MQ_OK;
+}
+
+static enum mq_status read_hours(struct mq_queue *queue, const struct mq_settings *settings,
+                                 int64_t now_s, struct mq_stats *out, struct mq_error *err)
+{
+    struct mq_buffer types = {0};
+    int64_t open_s = 0;
+    enum mq_status status = mq_hours_load(queue, settings, now_s, err);
+    for (size_t i = 0; status == MQ_OK && mq_hours_rule(queue, i, now_s, &types, &open_s); i++) {
+        if (open_s > now_s) {
+            status = add_closed(out, &types, open_s, err);
+        }
+        mq_buffer_reset(&types);
+    }
+    mq_buffer_clear(&types);
+    return status;
+}
+
+/* Assumes one recipient per job, because the lists of recipients are not read for this. */
+static enum mq_status read_empty_in(struct mq_tx *tx, struct mq_stats *out, struct mq_error *err)
+{
+    int64_t waiting = out->counts[MQ_PENDING] + out->counts[MQ_FAILED] + out->counts[MQ_SENDING];
+    const struct mq_ahead all = {waiting, waiting};
+    const struct mq_limit *slowest;
+    int64_t at_s = tx->now_s;
+    out->empty_in_s = hours_empty_in(out, waiting);
+    if (!mq_settings_limit_by(&tx->settings, MQ_SCOPE_ALL)) {
+        return MQ_OK;
+    }
+    if (waiting > 0) {
+        MQ_TRY(mq_windows_expect(tx, &all, &at_s, &slowest, err));
+    }
+    int64_t in_s = at_s - tx->now_s;
+    out->empty_in_s = in_s > out->empty_in_s ? in_s : out->empty_in_s;
+    return MQ_OK;
+}
+
+_Static_assert(MQ_STATS_LIMITS == (int)MQ_LIMITS_MAX, "stats have room for all limits");
+
+static enum mq_status read_limits(struct mq_tx *tx, struct mq_stats *out, struct mq_error *err)
+{
+    struct mq_limits *limits = tx->settings.limits;
+    struct mq_room room;
+    for (size_t i = 0; limits && i < limits->count; i++) {
+        struct mq_limit_state *state = &out->limits[out->limit_count++];
+        const struct mq_limit *limit = &limits->items[i];
+        mq_str_printable(state->text, sizeof(state->text), 0, limit->text);
+        state->left = -1;
+        if (limit->scope == MQ_SCOPE_ALL) {
+            MQ_TRY(mq_windows_left(tx, limit, &room, err));
+            state->left = room.recipients;
+            state->full_until_s = room.free_s;
+        }
+    }
+    return read_empty_in(tx, out, err);
+}
+
+static void read_pause(struct mq_settings *settings, int64_t now_s, struct mq_stats *out)
+{
     char *relay = NULL;
-    MQ_TRY(mq_settings_load(queue, now_s, &settings, err));
-    out->enabled = settings.enabled;
-    out->limit = settings.bucket.limit;
-    out->rate_mode = settings.rate_mode;
-    struct mq_pause pause = mq_pause_latest(settings.pauses, &relay);
+    struct mq_pause pause = mq_pause_latest(settings->pauses, &relay);
     if (pause.until_s > now_s) {
         out->paused_until_s = pause.until_s;
         out->paused = mq_str_dup(mq_str_of(pause.reason));
@@ -208,6 +272,18 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
         relay = NULL;
     }
     free(relay);
+}
+
+static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struct mq_stats *out,
+                                    struct mq_error *err)
+{
+    struct mq_tx tx = {.queue = queue, .only_read = true, .now_s = now_s};
+    struct mq_settings settings = {0};
+    MQ_TRY(mq_settings_load(queue, now_s, &settings, err));
+    out->enabled = settings.enabled;
+    out->limit = settings.bucket.limit;
+    out->rate_mode = settings.rate_mode;
+    read_pause(&settings, now_s, out);
     out->redirect_to = settings.redirect_to;
     settings.redirect_to = NULL;
     if (out->limit > 0) {
@@ -215,8 +291,12 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
         out->burst = settings.bucket.cap;
         out->tokens = (double)settings.bucket.units / MQ_BUCKET_UNITS;
     }
+    tx.settings = settings;
+    enum mq_status status = read_limits(&tx, out, err);
+    mq_windows_free(tx.windows);
+    status = status == MQ_OK ? read_hours(queue, &settings, now_s, out, err) : status;
     mq_settings_clear(&settings);
-    return MQ_OK;
+    return status;
 }
 
 static enum mq_status read_all(struct mq_queue *queue, int64_t exact_up_to, struct mq_stats *out,
@@ -227,9 +307,7 @@ static enum mq_status read_all(struct mq_queue *queue, int64_t exact_up_to, stru
     MQ_TRY(mq_queue_now(queue, &now_s, err));
     MQ_TRY(count(queue, now_s, exact_up_to, out, err));
     MQ_TRY(read_number(queue, MQ_KEY_LAST_RUN, &out->last_run_s, err));
-    MQ_TRY(read_settings(queue, now_s, out, err));
-    out->empty_in_s = empty_in(out);
-    return MQ_OK;
+    return read_settings(queue, now_s, out, err);
 }
 
 static enum mq_status look_for_worker(struct mq_queue *queue, struct mq_stats *out,
@@ -277,111 +355,13 @@ void mq_stats_clear(struct mq_stats *stats)
     free(stats->paused);
     free(stats->paused_relay);
     free(stats->redirect_to);
+    for (size_t i = 0; i < stats->closed_count; i++) {
+        free(stats->closed[i].types);
+    }
+    free(stats->closed);
+    stats->closed = NULL;
+    stats->closed_count = 0;
     stats->paused = stats->paused_relay = stats->redirect_to = NULL;
-}
-
-/* ---- when a job will go ---- */
-
-/* Counts the jobs that a claim takes before this one: up to AHEAD_MAX. */
-static enum mq_status count_ahead(struct mq_queue *queue, const struct mq_job *job, int64_t until_s,
-                                  int64_t *ahead, struct mq_error *err)
-{
-    int64_t priority = ABOVE_ALL;
-    *ahead = 0;
-    while (*ahead < AHEAD_MAX) {
-        int64_t below = priority, before = 0;
-        MQ_TRY(mq_sql_int(queue, MQ_SQL_CLAIM_PRIORITY, MQ_ARGS(mq_int(below)), &priority, err));
-        if (priority == below || priority < job->priority) {
-            return MQ_OK;
-        }
-        bool same = priority == job->priority;
-        int64_t to_s = same && job->next_attempt_at < until_s ? job->next_attempt_at : until_s;
-        struct mq_args args = MQ_ARGS(mq_int(priority), mq_int(to_s), mq_int(AHEAD_MAX - *ahead),
-                                      mq_int(same ? job->id : INT64_MAX));
-        MQ_TRY(mq_sql_int(queue, MQ_SQL_DUE_BEFORE, args, &before, err));
-        *ahead += before;
-    }
-    return MQ_OK;
-}
-
-/* The time at which the bucket has had tokens for so many recipients. */
-static int64_t tokens_s(const struct mq_bucket *bucket, int64_t now_s, int64_t recipients)
-{
-    int64_t missing = recipients * MQ_BUCKET_UNITS - bucket->units;
-    return missing > 0 ? now_s + (missing + bucket->limit - 1) / bucket->limit : now_s;
-}
-
-static bool is_waiting(const struct mq_job *job)
-{
-    return job->state == MQ_PENDING || job->state == MQ_FAILED;
-}
-
-static enum mq_status expect_one(struct mq_queue *queue, const struct mq_settings *settings,
-                                 int64_t now_s, struct mq_job *job, struct mq_error *err)
-{
-    int64_t ahead = 0;
-    if (!settings->enabled) {
-        return MQ_OK;
-    }
-    int64_t from_s = job->next_attempt_at > now_s ? job->next_attempt_at : now_s;
-    if (settings->bucket.limit > 0) {
-        MQ_TRY(count_ahead(queue, job, from_s, &ahead, err));
-        if (ahead >= AHEAD_MAX) {
-            return MQ_OK;
-        }
-        int64_t recipients = job->recipients.count ? (int64_t)job->recipients.count : 1;
-        int64_t paid_s = tokens_s(&settings->bucket, now_s, ahead + recipients);
-        from_s = paid_s > from_s ? paid_s : from_s;
-    }
-    job->expected_at = from_s;
-    return MQ_OK;
-}
-
-/* No claim is made before then. */
-static int64_t pause_end_s(const struct mq_settings *settings)
-{
-    char *relay;
-    int64_t until_s = mq_pause_latest(settings->pauses, &relay).until_s;
-    free(relay);
-    return until_s;
-}
-
-/* Whether `job` is claimed after `last`, before which there are too many mails already. */
-static bool is_behind(const struct mq_job *job, const struct mq_job *last, int64_t now_s)
-{
-    bool later = job->next_attempt_at >= last->next_attempt_at;
-    return job->priority == last->priority
-               ? later && job->id > last->id
-               : job->priority < last->priority && (later || last->next_attempt_at <= now_s);
-}
-
-enum mq_status mq_queue_expect(struct mq_queue *queue, struct mq_job *jobs, size_t count,
-                               struct mq_error *err)
-{
-    struct mq_settings settings = {0};
-    int64_t now_s = 0;
-    MQ_TRY(mq_queue_now(queue, &now_s, err));
-    enum mq_status status = mq_settings_load(queue, now_s, &settings, err);
-    if (status == MQ_CONFIG) {
-        return MQ_OK; /* nothing is sent until that is corrected */
-    }
-    if (status == MQ_OK && settings.bucket.limit > 0) {
-        mq_bucket_refill(&settings.bucket, now_s);
-    }
-    int64_t paused_s = pause_end_s(&settings);
-    const struct mq_job *last = NULL;
-    for (size_t i = 0; i < count && status == MQ_OK; i++) {
-        struct mq_job *job = &jobs[i];
-        if (is_waiting(job) && !(last && is_behind(job, last, now_s))) {
-            status = expect_one(queue, &settings, now_s, job, err);
-            last = job->expected_at || (last && last->priority > job->priority) ? last : job;
-        }
-        if (job->expected_at && paused_s > job->expected_at) {
-            job->expected_at = paused_s;
-        }
-    }
-    mq_settings_clear(&settings);
-    return status;
 }
 
 /* ---- queries of PHP code ---- */

@@ -5,6 +5,7 @@
 
 #include "core/json.h"
 #include "queue/claim.h"
+#include "queue/config/kept_hours.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"
@@ -22,8 +23,20 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struc
         cycle->claim->error = tx->config_error;
         return MQ_OK;
     }
-    MQ_TRY(mq_claim_take(tx, cycle->request, cycle->claim, err));
-    if (recovered.more) {
+    bool ready = true;
+    cycle->claim->forward_after = tx->queue->forward_after;
+    cycle->claim->forward_mark = tx->queue->forward_mark;
+    enum mq_status hours = mq_hours_ready(tx->queue, &tx->settings, tx->now_s, &ready, err);
+    if (hours == MQ_CONFIG) {
+        cycle->claim->status = hours;
+        cycle->claim->error = *err;
+        return MQ_OK;
+    }
+    MQ_TRY(hours);
+    if (ready) {
+        MQ_TRY(mq_claim_take(tx, cycle->request, cycle->claim, err));
+    }
+    if (recovered.more || !ready) {
         cycle->claim->end = MQ_CLAIM_MORE;
     }
     return MQ_OK;
@@ -65,9 +78,13 @@ enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, st
 {
     struct mq_error why = {.status = MQ_OK};
     bool claim_failed = false;
+    MQ_TRY(mq_hours_prepare(queue, err));
     enum mq_status status = run(queue, cycle, cycle->request != NULL, &claim_failed, &why);
     if (status != MQ_OK && cycle->request) {
         mq_claim_clear(cycle->claim);
+    } else if (cycle->request && cycle->claim->status == MQ_OK) {
+        queue->forward_after = cycle->claim->forward_after;
+        queue->forward_mark = cycle->claim->forward_mark;
     }
     if (claim_failed && run(queue, cycle, false, &claim_failed, NULL) == MQ_OK) {
         cycle->claim->status = status;
@@ -97,16 +114,46 @@ static enum mq_status write_envelope(struct mq_queue *queue, const struct mq_job
     return status;
 }
 
-/* Pays for recipients that the claim has not paid for, as many as the tokens allow. */
+/* How many recipients the job can have in all. The limits of its sender hold from now on, if the
+ * claim did not know the sender. */
+static enum mq_status affordable(struct mq_tx *tx, const struct mq_job *job, int64_t *most,
+                                 struct mq_error *err)
+{
+    struct mq_room room;
+    struct mq_party paid = mq_job_party(job);
+    struct mq_party sender = {.from = job->envelope_from, .only_from = true};
+    MQ_TRY(mq_limit_allowance(tx, &paid, most, err));
+    *most = *most == MQ_LIMIT_NONE ? *most : *most + job->paid;
+    if (!job->from_paid) {
+        MQ_TRY(mq_windows_room(tx, &sender, &room, err));
+        *most = room.recipients < *most ? room.recipients : *most;
+    }
+    return MQ_OK;
+}
+
+/* Pays for recipients that the claim has not paid for, as many as the tokens allow. If a limit of
+ * the sender allows none, gives back what the claim has paid. */
 static enum mq_status pay_rest(struct mq_tx *tx, struct mq_job *job, struct mq_error *err)
 {
-    int64_t allowed = 0;
-    MQ_TRY(mq_limit_allowance(tx, &allowed, err));
-    bool limited = allowed != MQ_LIMIT_NONE;
-    MQ_TRY(mq_job_set_targets(job, &tx->settings, limited ? job->paid + allowed : allowed, err));
-    if (limited && (int64_t)job->targets.count > job->paid) {
-        mq_limit_take(tx, (int64_t)job->targets.count - job->paid);
-        job->paid = (int)job->targets.count;
+    int64_t most = 0;
+    struct mq_party paid = mq_job_party(job);
+    struct mq_party sender = {.from = job->envelope_from, .only_from = true};
+    MQ_TRY(affordable(tx, job, &most, err));
+    MQ_TRY(mq_job_set_targets(job, &tx->settings, most, err));
+    int64_t targets = (int64_t)job->targets.count;
+    if (!mq_settings_limit(&tx->settings)) {
+        return MQ_OK;
+    }
+    if (targets > 0 && !job->from_paid) {
+        MQ_TRY(mq_limit_take(tx, &sender, targets, true, err));
+    }
+    if (targets == 0) {
+        struct mq_outlay unused = {.party = paid, .paid = job->paid};
+        MQ_TRY(mq_limit_return(tx, &unused, err));
+        job->paid = 0;
+    } else if (targets > job->paid) {
+        MQ_TRY(mq_limit_take(tx, &paid, targets - job->paid, job->paid == 0, err));
+        job->paid = (int)targets;
     }
     return MQ_OK;
 }
@@ -155,6 +202,8 @@ enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job,
     }
     if (status != MQ_OK || !held) {
         unpay(job, paid);
+    } else {
+        job->from_paid = true;
     }
     if (status == MQ_OK) {
         *lost = !held;
@@ -201,11 +250,13 @@ static enum mq_status take_tokens(struct mq_tx *tx, int64_t wanted, int64_t *tak
                                   struct mq_error *err)
 {
     int64_t allowed = 0;
+    const struct mq_party nobody = {0}; /* limits by relay or sender do not hold */
     MQ_TRY(need_settings(tx, err));
-    MQ_TRY(mq_limit_allowance(tx, &allowed, err));
+    MQ_TRY(mq_limit_allowance(tx, &nobody, &allowed, err));
     *taken = wanted < allowed ? wanted : allowed;
-    mq_limit_take(tx, *taken);
-    MQ_TRY(mq_limit_return(tx, *taken, *taken, tx->now_s, err));
+    MQ_TRY(mq_limit_take(tx, &nobody, *taken, *taken > 0, err));
+    struct mq_outlay outlay = {nobody, *taken, *taken, tx->now_s};
+    MQ_TRY(mq_limit_return(tx, &outlay, err));
     return mq_limit_store(tx, err);
 }
 

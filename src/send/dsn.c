@@ -9,15 +9,17 @@
 #include "core/ascii.h"
 #include "send/dsn_text.h"
 
-#define HOST_MAX 253
+#define HOST_MAX       253
+#define API_TIMEOUT_MS 120000
 
 static enum mq_status parse_scheme(struct mq_str *text, struct mq_dsn *dsn, struct mq_error *err)
 {
     static const struct {
         const char *spelling, *scheme;
-    } schemes[] = {{"smtp", "smtp"},      {"smtps", "smtps"}, {"lmtp", "lmtp"},
-                   {"smtp+lmtp", "lmtp"}, {"null", "null"},   {"sendmail", "sendmail"},
-                   {"file", "file"}};
+    } schemes[] = {
+        {"smtp", "smtp"},      {"smtps", "smtps"},         {"lmtp", "lmtp"},
+        {"smtp+lmtp", "lmtp"}, {"null", "null"},           {"sendmail", "sendmail"},
+        {"file", "file"},      {"ses+https", "ses+https"}, {"mailgun+https", "mailgun+https"}};
     struct mq_str scheme;
     if (mq_dsn_cut(text, ':', &scheme) && mq_str_begins(*text, "//")) {
         *text = mq_str_skip(*text, 2);
@@ -161,18 +163,48 @@ static enum mq_status check_lmtp(struct mq_dsn *dsn, struct mq_error *err)
     return MQ_OK;
 }
 
-static enum mq_status check_tls(struct mq_dsn *dsn, struct mq_error *err)
+/* What a scheme says besides its options. */
+static enum mq_status apply_scheme(struct mq_dsn *dsn, struct mq_error *err)
 {
+    bool plain = dsn->tls == MQ_TLS_NONE;
     if (mq_dsn_is(dsn, "lmtp")) {
         return check_lmtp(dsn, err);
     }
-    if (mq_dsn_is(dsn, "smtps")) {
-        if (dsn->tls == MQ_TLS_NONE) {
-            return mq_dsn_bad(err, "tls=none contradicts smtps://; write smtp:// or leave it out");
-        }
+    if (mq_dsn_is(dsn, "smtps") && plain) {
+        return mq_dsn_bad(err, "tls=none contradicts smtps://; write smtp:// or leave it out");
+    }
+    if (mq_dsn_is_http(dsn) && plain && !mq_dsn_is_loopback(dsn)) {
+        return mq_dsn_bad(err, "tls=none is only for an API on this host (127.0.0.1, ::1, "
+                               "localhost): its key would go out unencrypted; leave it out");
+    }
+    if (mq_dsn_is(dsn, "smtps") || (mq_dsn_is_http(dsn) && !plain)) {
         dsn->tls = MQ_TLS_IMPLICIT;
     }
+    if (mq_dsn_is(dsn, "file") || mq_dsn_is(dsn, "null")) {
+        dsn->final_timeout_ms = 0;
+    }
     return MQ_OK;
+}
+
+/* The parts that a login needs, and those that contradict it. */
+static enum mq_status check_login(const struct mq_dsn *dsn, struct mq_error *err)
+{
+    if (dsn->login == MQ_LOGIN_PASSWORD) {
+        return dsn->account == NULL || mq_dsn_is_http(dsn)
+                   ? MQ_OK
+                   : mq_dsn_bad(err, "option account is for auth=oauth2; write both or neither");
+    }
+    if (dsn->account == NULL) {
+        return mq_dsn_bad(err, "auth=oauth2 needs an account; write &account=NAME, and make it "
+                               "with mailqueue login");
+    }
+    if (dsn->user == NULL) {
+        return mq_dsn_bad(err, "auth=oauth2 needs the mailbox as the user; write "
+                               "smtp://name%40example.org@host:587?auth=oauth2&account=NAME");
+    }
+    return dsn->password == NULL
+               ? MQ_OK
+               : mq_dsn_bad(err, "auth=oauth2 takes a token and no password; remove the password");
 }
 
 static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
@@ -195,12 +227,12 @@ static enum mq_status parse(struct mq_str text, struct mq_dsn *dsn, struct mq_er
         status = parse_remote(text, path, dsn, err);
     }
     MQ_TRY(status);
-    MQ_TRY(has_options ? mq_dsn_parse_options(options, dsn, err) : MQ_OK);
-    MQ_TRY(check_tls(dsn, err));
-    if (mq_dsn_is(dsn, "file") || mq_dsn_is(dsn, "null")) {
-        dsn->final_timeout_ms = 0;
+    if (mq_dsn_is_http(dsn)) {
+        dsn->final_timeout_ms = API_TIMEOUT_MS;
     }
-    return MQ_OK;
+    MQ_TRY(has_options ? mq_dsn_parse_options(options, dsn, err) : MQ_OK);
+    MQ_TRY(check_login(dsn, err));
+    return apply_scheme(dsn, err);
 }
 
 enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err)
@@ -226,6 +258,7 @@ enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_er
 void mq_dsn_clear(struct mq_dsn *dsn)
 {
     mq_dsn_wipe(dsn->password);
+    mq_dsn_wipe(dsn->session_token);
     for (size_t i = 0; i < dsn->command.count; i++) {
         mq_dsn_wipe(dsn->command.items[i]); /* some programs take a password in an option */
     }
@@ -233,10 +266,12 @@ void mq_dsn_clear(struct mq_dsn *dsn)
     free(dsn->user);
     free(dsn->host);
     free(dsn->path);
+    free(dsn->account);
     free(dsn->cafile);
     free(dsn->ehlo);
     free(dsn->source_ip);
     free(dsn->proxy);
+    free(dsn->region);
     *dsn = (struct mq_dsn){0};
 }
 
@@ -266,14 +301,25 @@ static void append_command(struct mq_buffer *out, const struct mq_strings *words
     }
 }
 
+/* The first part of an API's login is a key. Mailgun's second part is a domain, no secret. */
+static void append_login(struct mq_buffer *out, const struct mq_dsn *dsn)
+{
+    if (dsn->user == NULL) {
+        return;
+    }
+    append_encoded(out, mq_dsn_is_http(dsn) ? "***" : dsn->user, "");
+    if (dsn->password != NULL) {
+        mq_buffer_char(out, ':');
+        append_encoded(out, mq_dsn_is(dsn, "mailgun+https") ? dsn->password : "***", "");
+    }
+    mq_buffer_char(out, '@');
+}
+
 char *mq_dsn_redacted(const struct mq_dsn *dsn)
 {
     struct mq_buffer out = {0};
     mq_buffer_printf(&out, "%s://", dsn->scheme);
-    if (dsn->user != NULL) {
-        append_encoded(&out, dsn->user, "");
-        mq_buffer_cstr(&out, dsn->password ? ":***@" : "@");
-    }
+    append_login(&out, dsn);
     mq_buffer_printf(&out, is_ipv6(dsn->host) ? "[%s]" : "%s", dsn->host);
     if (dsn->port != 0) {
         mq_buffer_printf(&out, ":%d", dsn->port);
@@ -283,6 +329,9 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
     }
     if (dsn->command.count > 0) {
         append_command(&out, &dsn->command);
+    }
+    if (dsn->region != NULL) {
+        mq_buffer_printf(&out, "?region=%s", dsn->region);
     }
     return mq_buffer_take(&out);
 }

@@ -17,6 +17,14 @@ enum mq_tls_mode {
     MQ_TLS_IMPLICIT  /* smtps:// */
 };
 
+/* How a session logs in if there is a user. */
+enum mq_login {
+    MQ_LOGIN_PASSWORD,
+    MQ_LOGIN_OAUTH2,  /* auth=oauth2: XOAUTH2 or OAUTHBEARER, as the relay offers */
+    MQ_LOGIN_XOAUTH2, /* auth=xoauth2, auth=oauthbearer: that one only */
+    MQ_LOGIN_OAUTHBEARER
+};
+
 /* Which commands go out before the replies to earlier ones, if the relay offers PIPELINING. */
 enum mq_pipelining {
     MQ_PIPELINING_LEARN, /* like GROUP until the relay has shown that it can do DOT */
@@ -28,14 +36,17 @@ enum mq_pipelining {
 enum mq_family { MQ_FAMILY_ANY, MQ_FAMILY_4, MQ_FAMILY_6 };
 
 struct mq_dsn {
-    const char *scheme; /* "smtp", "smtps", "lmtp", "null", "sendmail", "file" */
-    char *user;         /* NULL when none */
+    const char *scheme; /* "smtp", "smtps", "lmtp", "null", "sendmail", "file"; an API's:
+                           "ses+https", "mailgun+https" */
+    char *user;         /* NULL when none; of an API's DSN, a key that is never printed */
     char *password;     /* NULL when none; never printed */
     char *
         host; /* without brackets; "default" and "null" are ordinary names; "" if there is a path */
     int port; /* 0: not given */
     char *path; /* absolute, of file://'s directory or the Unix socket of a relay; else NULL */
     struct mq_strings command; /* sendmail://: program and options; empty: not given */
+    enum mq_login login;
+    char *account; /* of OAuth2 (oauth/account.h); NULL: login with the password */
     enum mq_tls_mode tls;
     char *cafile;          /* PEM file; NULL: the system's */
     bool verify_peer;      /* default true */
@@ -43,28 +54,33 @@ struct mq_dsn {
     char *source_ip;       /* NULL: the system chooses */
     enum mq_family family; /* of the addresses to connect to: the option, or that of source_ip */
     char *proxy;           /* NULL: none, whatever the environment says */
+    char *region;          /* of an API; NULL: not given */
+    char *session_token;   /* SES: of temporary keys; NULL: none; never printed */
     enum mq_pipelining pipelining;
     int64_t connect_timeout_ms;   /* connect … AUTH; default 30,000 */
     int64_t command_timeout_ms;   /* MAIL, RCPT, RSET: RFC 5321's 300 s */
     int64_t data_timeout_ms;      /* DATA: 120 s */
     int64_t block_timeout_ms;     /* data block, write progress: 180 s */
-    int64_t final_timeout_ms;     /* reply to the dot, or end of sendmail's program: 600 s; 0 for
-                                     file:// and null://, which have neither */
+    int64_t final_timeout_ms;     /* reply to the dot, or end of sendmail's program: 600 s; an API's
+                                     answer: 120 s; 0 for file:// and null://, which have none */
     int64_t idle_ms;              /* QUIT after this long idle: 10,000 */
     int64_t mails_per_connection; /* QUIT after this many mails: 100 */
+    int64_t connections;          /* the most sessions or programs at once; 0: as the worker says */
 };
 
 /* MQ_CONFIG with field "transport" on unknown schemes or options, options that do not apply to the
  * scheme, bad percent-encoding, control characters, ports out of range. The text never repeats the
- * password. Options: tls, cafile, verify_peer, ehlo, source_ip, family, proxy, pipelining,
- * connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout
- * (seconds, decimals allowed), max_mails; lmtp:// has no cafile, verify_peer and proxy, and no TLS;
- * for sendmail:// command and final_timeout; for file:// none. */
+ * password. Options: auth, account, tls, cafile, verify_peer, ehlo, source_ip, family, proxy,
+ * pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout,
+ * idle_timeout (seconds, decimals allowed), max_mails, connections; lmtp:// has no TLS and login;
+ * for sendmail:// command, final_timeout and connections; for file:// none; for APIs those of SMTP
+ * that concern connections, region and session_token. */
 enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err);
 void mq_dsn_clear(struct mq_dsn *dsn);
 /* Without secrets, malloc'ed: "smtp://user:***@host", "sendmail://default?command=/bin/x%20***". */
 char *mq_dsn_redacted(const struct mq_dsn *dsn);
 bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme);
+bool mq_dsn_is_http(const struct mq_dsn *dsn);     /* a mail API */
 bool mq_dsn_is_loopback(const struct mq_dsn *dsn); /* 127.0.0.0/8, ::1, localhost, a socket */
 /* Returns the directory, socket or program that the DSN names, borrowed; NULL: none. */
 const char *mq_dsn_local_path(const struct mq_dsn *dsn);

@@ -8,19 +8,24 @@
 
 #include "send/dsn_text.h"
 
-#define SECOND_MAX 86400
-#define MAILS_MAX  1000000
+#define SECOND_MAX   86400
+#define MAILS_MAX    1000000
+#define SESSIONS_MAX 1000
 
 /* Which schemes an option is for. */
 enum {
     FOR_SMTP = 1,
     FOR_SENDMAIL = 2,
     FOR_FILE = 4,
-    FOR_LMTP = 8,
+    FOR_SES = 8,
+    FOR_MAILGUN = 16,
+    FOR_LMTP = 32,
     FOR_RELAYS = FOR_SMTP | FOR_LMTP
 };
+#define FOR_APIS (FOR_SES | FOR_MAILGUN)
+#define FOR_NET  (FOR_SMTP | FOR_APIS) /* those with connections of our own, perhaps with TLS */
 
-enum type { TEXT, WORD, BOOL, SECONDS, COUNT, COMMAND };
+enum type { TEXT, WORD, BOOL, SECONDS, COUNT, SESSIONS, COMMAND };
 
 struct option {
     const char *name;
@@ -51,6 +56,13 @@ static bool is_proxy(const char *text)
            end[3] != '\0';
 }
 
+static bool is_region(const char *text)
+{
+    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    return text[len] == '\0' && len <= 32;
+}
+
+static const char login_words[] = "password oauth2 xoauth2 oauthbearer";
 static const char tls_words[] = "auto none required";
 static const char family_words[] = "auto 4 6";
 static const char *const family_names[] = {"auto", "IPv4", "IPv6"};
@@ -58,6 +70,9 @@ static const char pipelining_words[] = "auto 0 1 dot";
 static const char bool_words[] = "0 1 false true no yes off on";
 static const char seconds_rule[] = "must be a number of seconds from 0.001 to 86400";
 
+_Static_assert(MQ_LOGIN_PASSWORD == 0 && MQ_LOGIN_OAUTH2 == 1 && MQ_LOGIN_XOAUTH2 == 2 &&
+                   MQ_LOGIN_OAUTHBEARER == 3,
+               "as login_words");
 _Static_assert(MQ_TLS_AUTO == 0 && MQ_TLS_NONE == 1 && MQ_TLS_REQUIRED == 2, "as tls_words");
 _Static_assert(MQ_FAMILY_ANY == 0 && MQ_FAMILY_4 == 1 && MQ_FAMILY_6 == 2, "as family_words");
 _Static_assert(MQ_PIPELINING_LEARN == 0 && MQ_PIPELINING_NONE == 1 && MQ_PIPELINING_GROUP == 2 &&
@@ -67,40 +82,61 @@ _Static_assert(MQ_PIPELINING_LEARN == 0 && MQ_PIPELINING_NONE == 1 && MQ_PIPELIN
 #define MEMBER(name) offsetof(struct mq_dsn, name)
 
 static const struct option options[] = {
-    {"tls", FOR_RELAYS, WORD, MEMBER(tls), "must be auto, none or required", tls_words, NULL},
-    {"cafile", FOR_SMTP, TEXT, MEMBER(cafile), NULL, NULL, NULL},
-    {"verify_peer", FOR_SMTP, BOOL, MEMBER(verify_peer), "must be 1 or 0", bool_words, NULL},
+    {"tls", FOR_NET | FOR_LMTP, WORD, MEMBER(tls), "must be auto, none or required", tls_words,
+     NULL},
+    {"cafile", FOR_NET, TEXT, MEMBER(cafile), NULL, NULL, NULL},
+    {"verify_peer", FOR_NET, BOOL, MEMBER(verify_peer), "must be 1 or 0", bool_words, NULL},
     {"ehlo", FOR_RELAYS, TEXT, MEMBER(ehlo),
      "must be a host name or an address literal like [192.0.2.1]", NULL, is_ehlo},
-    {"source_ip", FOR_RELAYS, TEXT, MEMBER(source_ip),
+    {"source_ip", FOR_NET | FOR_LMTP, TEXT, MEMBER(source_ip),
      "must be an IPv4 or IPv6 address of this host", NULL, is_ip},
     {"family", FOR_RELAYS, WORD, MEMBER(family), "must be 4, 6 or auto", family_words, NULL},
-    {"proxy", FOR_SMTP, TEXT, MEMBER(proxy),
+    {"proxy", FOR_NET, TEXT, MEMBER(proxy),
      "must begin with http://, https://, socks4://, socks4a://, socks5:// or socks5h://, followed "
      "by host and port",
      NULL, is_proxy},
     {"pipelining", FOR_RELAYS, WORD, MEMBER(pipelining), "must be auto, 0, 1 or dot",
      pipelining_words, NULL},
-    {"connect_timeout", FOR_RELAYS, SECONDS, MEMBER(connect_timeout_ms), seconds_rule, NULL, NULL},
+    {"connect_timeout", FOR_NET | FOR_LMTP, SECONDS, MEMBER(connect_timeout_ms), seconds_rule, NULL,
+     NULL},
     {"command_timeout", FOR_RELAYS, SECONDS, MEMBER(command_timeout_ms), seconds_rule, NULL, NULL},
     {"data_timeout", FOR_RELAYS, SECONDS, MEMBER(data_timeout_ms), seconds_rule, NULL, NULL},
-    {"block_timeout", FOR_RELAYS, SECONDS, MEMBER(block_timeout_ms), seconds_rule, NULL, NULL},
-    {"final_timeout", FOR_RELAYS | FOR_SENDMAIL, SECONDS, MEMBER(final_timeout_ms), seconds_rule,
-     NULL, NULL},
-    {"idle_timeout", FOR_RELAYS, SECONDS, MEMBER(idle_ms), seconds_rule, NULL, NULL},
+    {"block_timeout", FOR_NET | FOR_LMTP, SECONDS, MEMBER(block_timeout_ms), seconds_rule, NULL,
+     NULL},
+    {"final_timeout", FOR_NET | FOR_LMTP | FOR_SENDMAIL, SECONDS, MEMBER(final_timeout_ms),
+     seconds_rule, NULL, NULL},
+    {"idle_timeout", FOR_NET | FOR_LMTP, SECONDS, MEMBER(idle_ms), seconds_rule, NULL, NULL},
     {"max_mails", FOR_RELAYS, COUNT, MEMBER(mails_per_connection),
      "must be a number from 1 to 1000000", NULL, NULL},
+    {"region", FOR_SES | FOR_MAILGUN, TEXT, MEMBER(region),
+     "must be a region such as eu-west-1; Mailgun's are us and eu", NULL, is_region},
+    {"session_token", FOR_SES, TEXT, MEMBER(session_token), NULL, NULL, NULL},
+    {"auth", FOR_SMTP, WORD, MEMBER(login), "must be password, oauth2, xoauth2 or oauthbearer",
+     login_words, NULL},
+    {"account", FOR_SMTP, TEXT, MEMBER(account), NULL, NULL, NULL},
     {"command", FOR_SENDMAIL, COMMAND, MEMBER(command), NULL, NULL, NULL},
+    {"connections", FOR_NET | FOR_LMTP | FOR_SENDMAIL, SESSIONS, MEMBER(connections),
+     "must be a number from 1 to 1000", NULL, NULL},
 };
 
 #define OPTION_COUNT (sizeof options / sizeof *options)
 
 static unsigned scheme_of(const struct mq_dsn *dsn)
 {
-    return mq_dsn_is(dsn, "sendmail") ? FOR_SENDMAIL
-           : mq_dsn_is(dsn, "file")   ? FOR_FILE
-           : mq_dsn_is(dsn, "lmtp")   ? FOR_LMTP
-                                      : FOR_SMTP;
+    static const struct {
+        const char *scheme;
+        unsigned bit;
+    } others[] = {{"sendmail", FOR_SENDMAIL},
+                  {"file", FOR_FILE},
+                  {"lmtp", FOR_LMTP},
+                  {"ses+https", FOR_SES},
+                  {"mailgun+https", FOR_MAILGUN}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (mq_dsn_is(dsn, others[i].scheme)) {
+            return others[i].bit;
+        }
+    }
+    return FOR_SMTP;
 }
 
 /* Converts seconds ("30", "0.5") to milliseconds; 0: not a number, or out of range. */
@@ -134,7 +170,9 @@ static bool set_value(struct mq_dsn *dsn, const struct option *option, char **va
         *(int64_t *)member = milliseconds(mq_str_of(*value));
         return *(int64_t *)member > 0;
     case COUNT:
-        *(int64_t *)member = mq_dsn_count(mq_str_of(*value), MAILS_MAX);
+    case SESSIONS:
+        *(int64_t *)member =
+            mq_dsn_count(mq_str_of(*value), option->type == COUNT ? MAILS_MAX : SESSIONS_MAX);
         return *(int64_t *)member > 0;
     default:
         *(char **)member = *value; /* the member was NULL: an option can be given once */

@@ -11,6 +11,11 @@ bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme)
     return strcmp(dsn->scheme, scheme) == 0;
 }
 
+bool mq_dsn_is_http(const struct mq_dsn *dsn)
+{
+    return strstr(dsn->scheme, "+https") != NULL;
+}
+
 enum mq_status mq_dsn_bad(struct mq_error *err, const char *what)
 {
     return mq_error_set(err, MQ_CONFIG, "transport", "transport: %s", what);

@@ -10,7 +10,9 @@ struct mq_transport_options {
     struct mq_clock clock;
     int connections;           /* the most SMTP sessions or sendmail processes; 1 or more */
     const char *sendmail_path; /* from php.ini, for sendmail:// without a command; NULL: none */
-    const char *own_program;   /* bin/mailqueue as installed; NULL: not known */
+    const struct mq_rules *verdicts; /* borrowed until the transport is freed; NULL: none */
+    const char *own_program;         /* bin/mailqueue as installed; NULL: not known */
+    const char *accounts;            /* the directory of OAuth2 accounts; NULL: none */
     struct mq_buffer *trace; /* gets what is said over SMTP (mq_smtp_probe()); NULL: nothing does */
     bool no_command;         /* sendmail:// may start sendmail_path only */
 };
@@ -27,12 +29,13 @@ enum mq_status mq_transport_open(struct mq_dsn *dsn, const struct mq_transport_o
 enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                            struct mq_transport **out, struct mq_error *err);
 
-/* Connects and logs in as for mail, then quits. Appends to `trace` what is said and seen, each as a
- * letter, the length, ":" and a text. The letters: C we, S the relay, * libcurl's own words, T a
- * field of the relay's certificate, E why it failed. The texts have passwords and logins in them.
+/* Connects and logs in as for mail, then quits. `accounts` is as in the options. Appends to `trace`
+ * what is said and seen, each as a letter, the length, ":" and a text. The letters: C we, S the
+ * relay, * libcurl's own words, T a field of the relay's certificate, E why it failed. The texts
+ * have passwords and logins in them.
  */
-enum mq_status mq_smtp_probe(const struct mq_dsn *dsn, struct mq_buffer *trace,
-                             struct mq_error *err);
+enum mq_status mq_smtp_probe(const struct mq_dsn *dsn, const char *accounts,
+                             struct mq_buffer *trace, struct mq_error *err);
 
 /* Hands mail to a local program that has sendmail's options. Passes an argument vector, never uses
  * a shell. The exit code says what became of the mail (sendmail/exit_code.h).
@@ -59,6 +62,16 @@ enum mq_status mq_maildir_new(struct mq_dsn *dsn, const struct mq_transport_opti
 /* Accepts everything and sends nothing. */
 enum mq_status mq_null_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                            struct mq_transport **out, struct mq_error *err);
+
+/* A mail API over HTTPS: many requests at once, each with a complete message. MQ_CONFIG: parts of
+ * the DSN that the API needs are missing. */
+enum mq_status mq_http_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
+                           struct mq_transport **out, struct mq_error *err);
+
+/* Connects to an API and, if it has a call that changes nothing, makes that with the key. Appends
+ * to `trace` as mq_smtp_probe() does; S is the answer, E why the API cannot be used. */
+enum mq_status mq_http_probe(const struct mq_dsn *dsn, struct mq_buffer *trace,
+                             struct mq_error *err);
 
 const char *mq_curl_version(void); /* the version of the libcurl in use */
 

@@ -179,6 +179,15 @@ void mq_transport_wind_down(struct mq_transport *transport)
     }
 }
 
+void mq_transport_reopen(struct mq_transport *transport)
+{
+    transport->troubled = false;
+    transport->trouble = (struct mq_relay_trouble){.retry_after_s = 0};
+    if (transport->ops->reopen) {
+        transport->ops->reopen(transport);
+    }
+}
+
 void mq_transport_quit(struct mq_transport *transport, int64_t timeout_ms)
 {
     if (transport->ops->quit) {

@@ -34,6 +34,11 @@ struct mq_transport_ops {
     void (*quit)(struct mq_transport *transport, int64_t timeout_ms);
     /* Closes everything and gives back what was under way, or NULL. */
     void (*abort)(struct mq_transport *transport);
+    /* Returns a descriptor that is readable when step() has something to do; -1: there is none now,
+     * call step() again soon. Or NULL, which means -1. */
+    int (*wait_fd)(const struct mq_transport *transport);
+    /* Forgets failures of the relay before it is tried again, or NULL. */
+    void (*reopen)(struct mq_transport *transport);
     /* Frees the kind's own resources, or NULL. The common part is freed afterwards. */
     void (*free)(struct mq_transport *transport);
     /* finding() returns what the transport found out about its relay, as one word: a static string,
@@ -54,6 +59,8 @@ struct mq_transport {
     bool stopped;  /* after wind_down() or abort(): nothing more begins */
     bool troubled; /* the relay as a whole is in trouble: nothing more begins */
     struct mq_relay_trouble trouble;
+    char note[MQ_TARGET_REPLY_MAX + 64]; /* news of the relay for the log; "": none. The worker
+                                            clears it */
 };
 
 /* ---- for the worker ---- */
@@ -68,6 +75,8 @@ void mq_transport_recall(struct mq_transport *transport);
 /* Begins nothing more. Gives back at once, as UNTOUCHED, transfers that no session has begun and
  * those after another mail's dot. The others go on; later transfers come straight back. */
 void mq_transport_wind_down(struct mq_transport *transport);
+/* After trouble: transfers can begin again. */
+void mq_transport_reopen(struct mq_transport *transport);
 /* Ends idle sessions, waiting at most timeout_ms. There must be no transfer under way. */
 void mq_transport_quit(struct mq_transport *transport, int64_t timeout_ms);
 /* Closes everything. Transfers under way are then done: UNCERTAIN if their dot was out, DENIED if

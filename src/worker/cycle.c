@@ -2,9 +2,10 @@
 #include <string.h>
 
 #include "queue/queue.h"
-#include "send/transport.h"
 #include "worker/dead_runs.h"
 #include "worker/deliveries.h"
+#include "worker/relay/route.h"
+#include "worker/relay/routes.h"
 #include "worker/rest.h"
 #include "worker/run.h"
 
@@ -88,37 +89,17 @@ void mq_run_renew(struct mq_run *run)
 
 /* ---- claims ---- */
 
-/* How many jobs to claim besides those that wait. With an hourly limit, as many as the transport
- * can begin. Otherwise enough that a batch waits, or as many as the transport takes, if that is
- * more; but 0 if no outcome is to be settled, and those that wait are enough for the transport and
- * are half a batch or one for each connection. */
-static int64_t wanted_ahead(const struct mq_run *run, bool settles)
-{
-    int64_t batch = run->options->batch, ready = (int64_t)run->waiting.count;
-    bool just_in_time = run->claim.limited || !run->claim.any;
-    int64_t can_take = (int64_t)mq_transport_capacity(run->transport, just_in_time);
-    if (run->claim.limited) {
-        return can_take - ready;
-    }
-    if (just_in_time) { /* it is not known yet whether there is a limit */
-        return mq_least(can_take, batch) - ready;
-    }
-    if (!settles && ready >= can_take &&
-        (ready >= (batch + 1) / 2 || ready >= run->options->connections)) {
-        return 0;
-    }
-    return (can_take > batch ? can_take : batch) - ready;
-}
-
 /* How many jobs to claim now; 0: none. */
 static int claim_size(const struct mq_run *run)
 {
     const struct mq_worker_options *options = run->options;
+    const struct mq_lane *only = mq_run_only_lane(run);
     bool settles = run->done.count > 0;
-    if (run->stop.begun || mq_run_suspects_relay(run) || (mq_run_database_fails(run) && settles)) {
+    if (run->stop.begun || (only && mq_lane_is_suspect(only)) ||
+        (mq_run_database_fails(run) && settles)) {
         return 0;
     }
-    int64_t want = mq_least(wanted_ahead(run, settles), mq_run_claim_room(run));
+    int64_t want = mq_least(mq_run_wanted(run, settles), mq_run_claim_room(run));
     if (want < 1 && run->held == 0) {
         want = 1; /* the job waits here until a session is free */
     }
@@ -127,8 +108,8 @@ static int claim_size(const struct mq_run *run)
         want = mq_least(want, options->message_limit - run->claim.total);
     }
     want = mq_least(want, run->memory.claim_max);
-    if (run->doubts.lower && want > MQ_RUN_MANY) {
-        want = run->waiting.count + run->under_way.count > 0 ? 0 : MQ_RUN_MANY;
+    if (only && only->doubts.lower && want > MQ_RUN_MANY) {
+        want = mq_run_waiting(run) + run->under_way.count > 0 ? 0 : MQ_RUN_MANY;
     }
     return want > 0 ? (int)want : 0;
 }
@@ -162,7 +143,7 @@ bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms)
         return true;
     }
     bool alone = run->held == 0 && !run->claim.fresh;
-    return (alone || (now_ms >= run->claim.next_ms && wanted_ahead(run, false) > 0)) &&
+    return (alone || (now_ms >= run->claim.next_ms && mq_run_wanted(run, false) > 0)) &&
            claim_size(run) > 0;
 }
 
@@ -189,15 +170,34 @@ static void take_jobs(struct mq_run *run, struct mq_claim *claim, int64_t before
     }
     for (size_t i = 0; i < claim->count; i++) {
         struct mq_job *job = &claim->jobs[i];
-        struct mq_delivery *held = mq_delivery_find(run, job->id);
+        struct mq_delivery *held = mq_delivery_find(run, job->id), *taken = NULL;
         run->lease.low_s = mq_least(run->lease.low_s, job->locked_until);
         if (held) {
             merge(held, job, end_ms);
-        } else if (!mq_delivery_new(run, job, end_ms)) {
+        } else if ((taken = mq_delivery_new(run, job, end_ms))) {
+            mq_run_route(taken);
+        } else {
             struct mq_error error;
             run->unknown_jobs = true; /* claimed without a delivery: recovery must find them */
             mq_run_fail(run, mq_error_nomem(&error), &error);
             return;
+        }
+    }
+    mq_run_looked(run);
+}
+
+/* Takes over which relays are paused: another run can have paused one, or a person can have removed
+ * a pause. */
+static void take_pauses(struct mq_run *run, const struct mq_claim_request *request)
+{
+    for (size_t i = 0; i < request->relay_count; i++) {
+        struct mq_lane *lane = run->relays->lanes[i];
+        const struct mq_relay_state *state = &request->relays[i];
+        if (state->until_s > 0 && state->until_s != lane->trouble.until_s) {
+            mq_lane_close(lane, state->until_s, state->reason);
+        } else if (state->until_s == 0 && !mq_lane_is_open(lane)) {
+            lane->trouble.closed_ms = 0;
+            mq_lane_reopen(lane);
         }
     }
 }
@@ -212,6 +212,7 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
     run->claim.fresh = true;
     run->claim.total += (int64_t)claim->count;
     run->claim.next_ms = now_ms;
+    memcpy(run->claim.full, claim->reason, sizeof(run->claim.full));
     switch (claim->end) {
     case MQ_CLAIM_MORE:
         break;
@@ -225,11 +226,7 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
         run->claim.next_ms = mq_least(run->claim.token_ms, now_ms + MQ_RUN_PAUSE_MS);
         break;
     case MQ_CLAIM_PAUSED:
-        memcpy(run->report->reason, claim->reason, sizeof(run->report->reason));
-        run->report->resume_s = claim->resume_s;
-        run->trouble.found = true; /* the queue knows of the pause already */
-        mq_run_stop(run, MQ_RUN_RELAY);
-        break;
+        break; /* take_pauses() has ended the run */
     case MQ_CLAIM_DISABLED:
         run->claim.next_ms = now_ms + CLAIM_AGAIN_MS;
         if (run->options->daemon) {
@@ -298,6 +295,9 @@ static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t
     if (claim->count > 0) {
         mq_run_claimed(run);
     }
+    if (claim->end != MQ_CLAIM_DISABLED) {
+        take_pauses(run, cycle->request);
+    }
     take_jobs(run, claim, before_ms);
     take_end(run, claim, mq_run_now_ms(run));
 }
@@ -309,18 +309,24 @@ void mq_run_cycle(struct mq_run *run)
     }
     struct mq_error error = {0};
     struct mq_claim claim = {0};
+    const struct mq_lane *only = mq_run_only_lane(run);
+    struct mq_relay_state relays[MQ_LANES_MAX];
     struct mq_claim_request request = {
         .limit = claim_size(run),
         .lease_s = run->options->lease_s,
-        .below = run->doubts.lower ? &run->doubts.below : NULL,
+        .below = only && only->doubts.lower ? &only->doubts.below : NULL,
         .token = run->token,
-        .relay = run->relay,
+        .relays = relays,
+        .relay_count = run->relays->lane_count,
         .dead_tokens = run->recovery->tokens,
         .dead_count = run->recovery->dead_count,
         .evidence = &run->recovery->source,
         .on_uncertain = run->options->on_uncertain,
         .final_timeout_s = run->options->final_timeout_s,
     };
+    for (size_t i = 0; i < request.relay_count; i++) {
+        relays[i] = (struct mq_relay_state){.name = run->relays->lanes[i]->name};
+    }
     struct mq_settlement outcomes[MQ_RUN_SETTLE_JOBS];
     int64_t bytes = 0;
     struct mq_cycle cycle = {.outcomes = outcomes,

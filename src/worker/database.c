@@ -1,7 +1,7 @@
 /* What a run does about its database beside the cycle: tries again after failures, takes its worker
  * slot again on a new connection, and does a piece of the sweep and of the upkeep in between. */
 #include "queue/queue.h"
-#include "send/transport.h"
+#include "worker/deliveries.h"
 #include "worker/run.h"
 #include "worker/signals.h"
 
@@ -54,7 +54,7 @@ static enum mq_status reopen(struct mq_run *run)
 static void end_cut_off(struct mq_run *run, enum mq_status status, const struct mq_error *err)
 {
     mq_run_fail(run, status, err);
-    mq_transport_recall(run->transport);
+    mq_run_recall(run);
     if (run->under_way.count == 0) {
         run->stop.gave_up = run->held > 0;
     }
@@ -105,7 +105,7 @@ void mq_run_database_failed(struct mq_run *run, enum mq_status status, const str
         run->database.retry_ms = now_ms;
     }
     if (first && again != MQ_OK && run->done.count > 0) {
-        mq_transport_recall(run->transport); /* outcomes cannot be stored */
+        mq_run_recall(run); /* outcomes cannot be stored */
     }
     if (is_given_up(run, now_ms) || !is_waited_for(run, status, again)) {
         mq_run_fail(run, status, err);

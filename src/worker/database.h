@@ -24,12 +24,13 @@ struct mq_claims {
     enum mq_claim_end end;
     bool fresh;   /* no outcome was settled after that claim */
     bool any;     /* a claim was made */
-    bool limited; /* an hourly limit is set */
+    bool limited; /* a limit is set */
     int64_t total;
     int64_t next_ms;  /* before then, no cycle runs only to claim */
     int64_t pause_ms; /* this and the next two are of a daemon that rests: rest.c */
     bool listens;     /* new mail is told, */
     bool told;        /* and was, so that the next claim was due */
+    char full[256];   /* the limit of mailLimits that ended the last claim; "": none did */
     int64_t token_ms; /* when the next token is expected */
     int64_t resume_s;
 };

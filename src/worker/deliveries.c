@@ -8,6 +8,8 @@
 #include "send/intent/intent.h"
 #include "send/transport.h"
 #include "worker/deliveries.h"
+#include "worker/relay/route.h"
+#include "worker/relay/routes.h"
 #include "worker/run.h"
 
 #define HOUR_S 3600
@@ -16,6 +18,7 @@ void mq_composed_clear(struct mq_composed *composed)
 {
     free(composed->message);
     free(composed->envelope_from);
+    free(composed->relay);
     mq_strings_clear(&composed->recipients);
     *composed = (struct mq_composed){0};
 }
@@ -74,7 +77,6 @@ struct mq_delivery *mq_delivery_new(struct mq_run *run, struct mq_job *job, int6
     delivery->chain = *bucket;
     *bucket = delivery;
     run->held++;
-    mq_delivery_move(delivery, &run->waiting);
     return delivery;
 }
 
@@ -88,6 +90,21 @@ void mq_delivery_drop_message(struct mq_delivery *delivery)
     mq_composed_clear(&delivery->composed);
 }
 
+/* Frees what an attempt made: the message and what goes with it. */
+static void drop_attempt(struct mq_delivery *delivery)
+{
+    mq_delivery_drop_message(delivery);
+    free(delivery->original_to);
+    free(delivery->prefix);
+    free(delivery->targets);
+    free(delivery->results);
+    free(delivery->replies);
+    delivery->original_to = delivery->prefix = NULL;
+    delivery->targets = NULL;
+    delivery->results = NULL;
+    delivery->replies = delivery->phases = NULL;
+}
+
 void mq_delivery_free(struct mq_delivery *delivery)
 {
     struct mq_delivery **link = bucket_of(delivery->run, delivery->job.id);
@@ -97,22 +114,32 @@ void mq_delivery_free(struct mq_delivery *delivery)
     *link = delivery->chain;
     leave_list(delivery);
     delivery->run->held--;
-    mq_delivery_drop_message(delivery);
+    drop_attempt(delivery);
     mq_job_clear(&delivery->job);
-    free(delivery->original_to);
-    free(delivery->prefix);
-    free(delivery->targets);
-    free(delivery->results);
-    free(delivery->replies);
     free(delivery);
+}
+
+static void leave_slot(struct mq_delivery *delivery)
+{
+    if (delivery->slot >= 0) {
+        mq_intent_release(delivery->run->intent, delivery->slot);
+        delivery->slot = -1;
+        delivery->run->no_slot = false;
+    }
+}
+
+void mq_delivery_reset(struct mq_delivery *delivery)
+{
+    drop_attempt(delivery);
+    leave_slot(delivery);
+    delivery->transfer = (struct mq_transfer){0};
+    delivery->back_after_s = -1;
+    delivery->error[0] = '\0';
 }
 
 void mq_delivery_settled(struct mq_delivery *delivery)
 {
-    if (delivery->slot >= 0) {
-        mq_intent_release(delivery->run->intent, delivery->slot);
-        delivery->run->no_slot = false;
-    }
+    leave_slot(delivery);
     mq_delivery_free(delivery);
 }
 
@@ -133,10 +160,36 @@ void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, cons
     mq_delivery_done(delivery);
 }
 
+size_t mq_run_waiting(const struct mq_run *run)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < run->relays->route_count; i++) {
+        sum += run->relays->routes[i]->waiting.count;
+    }
+    return sum;
+}
+
+size_t mq_run_doubted(const struct mq_run *run)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        sum += run->relays->lanes[i]->doubted.count;
+    }
+    return sum;
+}
+
+bool mq_run_is_idle(const struct mq_run *run)
+{
+    return run->held == mq_run_doubted(run);
+}
+
 void mq_deliveries_release_waiting(struct mq_run *run)
 {
-    while (run->waiting.head) {
-        mq_delivery_end(run->waiting.head, MQ_OUTCOME_RELEASED, NULL);
+    for (size_t i = 0; i < run->relays->route_count; i++) {
+        struct mq_deliveries *waiting = &run->relays->routes[i]->waiting;
+        while (waiting->head) {
+            mq_delivery_end(waiting->head, MQ_OUTCOME_RELEASED, NULL);
+        }
     }
 }
 
@@ -194,10 +247,17 @@ int64_t mq_run_limit_s(struct mq_run *run)
     return run->limit_clock.at_s + passed_s;
 }
 
+const struct mq_lane *mq_delivery_lane(const struct mq_delivery *delivery)
+{
+    return delivery->lane ? delivery->lane : mq_run_only_lane(delivery->run);
+}
+
 void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settlement *out)
 {
     const struct mq_transfer *transfer = &delivery->transfer;
     const struct mq_run *run = delivery->run;
+    const struct mq_lane *lane = mq_delivery_lane(delivery);
+    const struct mq_transport *transport = lane ? lane->transport : NULL;
     int64_t now_s = mq_run_now_s(run), limit_s = mq_run_limit_s(delivery->run);
     *out = (struct mq_settlement){
         .job = &delivery->job,
@@ -209,12 +269,12 @@ void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settle
         .retry_after_s = delivery->back_after_s,
         .relay_wait_s = mq_delivery_goes_back(delivery) ? 0 : transfer->retry_after_s,
         .on_uncertain = run->options->on_uncertain,
-        .relay = run->relay,
+        .relay = lane ? lane->name : NULL,
         .ms = transfer->enter ? transfer->ms : -1,
     };
-    if (run->transport->troubled && mq_delivery_goes_back(delivery) && !transfer->phase) {
-        out->phase = run->transport->trouble.phase;
-        out->trouble = run->transport->trouble.reason;
+    if (transport && transport->troubled && mq_delivery_goes_back(delivery) && !transfer->phase) {
+        out->phase = transport->trouble.phase;
+        out->trouble = transport->trouble.reason;
     }
     if (!delivery->by_recipient) {
         return;

@@ -8,11 +8,16 @@
 #include "worker/worker.h"
 
 struct mq_deliveries;
+struct mq_lane;
+struct mq_route;
 struct mq_run;
 struct mq_settlement;
 
 struct mq_delivery {
     struct mq_run *run;
+    struct mq_route *route;
+    struct mq_lane *lane; /* where it is sent, or was last; NULL: it has not begun */
+    size_t moves;         /* how often it went to another lane of its route */
     struct mq_job job;
     int slot;             /* in the intent file; -1 before it has begun */
     int64_t lease_end_ms; /* CLOCK_BOOTTIME; nothing is sent after it. 0: the lease is lost */
@@ -46,8 +51,8 @@ static inline bool mq_delivery_goes_back(const struct mq_delivery *delivery)
 /* Moves a delivery from its list to the end of another. */
 void mq_delivery_move(struct mq_delivery *delivery, struct mq_deliveries *list);
 
-/* Makes a delivery in `waiting`. It takes over the contents of `job` and zeroes that. NULL without
- * memory; `job` is unchanged then. */
+/* Makes a delivery that is in no list yet. It takes over the contents of `job` and zeroes that.
+ * NULL without memory; `job` is unchanged then. */
 struct mq_delivery *mq_delivery_new(struct mq_run *run, struct mq_job *job, int64_t lease_end_ms);
 /* Frees the message, which is not needed any more. */
 void mq_delivery_drop_message(struct mq_delivery *delivery);
@@ -60,14 +65,24 @@ struct mq_delivery *mq_delivery_find(struct mq_run *run, int64_t job_id);
 void mq_delivery_done(struct mq_delivery *delivery);
 /* Moves a delivery to `done`, with this outcome for the whole job. */
 void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, const char *error);
-/* Releases all deliveries in `waiting`. */
+/* How many deliveries wait in all routes. */
+size_t mq_run_waiting(const struct mq_run *run);
+/* How many are in the lanes' lists of doubted ones. */
+size_t mq_run_doubted(const struct mq_run *run);
+/* Whether nothing is under way, waits or is to be settled. Doubted jobs may be left. */
+bool mq_run_is_idle(const struct mq_run *run);
+/* Releases all that wait. */
 void mq_deliveries_release_waiting(struct mq_run *run);
 
-/* Whether a waiting delivery could begin now. */
-bool mq_run_can_start(const struct mq_run *run);
-/* Begins a delivery: composes, pays, hands it to the transport. False: the caller must look after
- * other deliveries first, because this took time or the intent file is full (run->no_slot). */
-bool mq_delivery_start(struct mq_delivery *delivery);
+/* Forgets what was done for a delivery that has begun, so that it can begin again. */
+void mq_delivery_reset(struct mq_delivery *delivery);
+/* The relay that a delivery's events name; NULL: not known. */
+const struct mq_lane *mq_delivery_lane(const struct mq_delivery *delivery);
+
+/* Begins a delivery on this lane: composes, pays, hands it to the transport. False: the caller must
+ * look after other deliveries first, because this took time or the intent file is full
+ * (run->no_slot). */
+bool mq_delivery_start(struct mq_delivery *delivery, struct mq_lane *lane);
 
 /* Fills outcome, results and error from the targets' results. */
 void mq_delivery_map(struct mq_delivery *delivery, enum mq_blame blame);

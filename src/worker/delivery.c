@@ -8,6 +8,7 @@
 #include "send/intent/intent.h"
 #include "send/transport.h"
 #include "worker/deliveries.h"
+#include "worker/relay/route.h"
 #include "worker/run.h"
 
 /* ---- the guard ---- */
@@ -77,15 +78,21 @@ static bool take_envelope(struct mq_delivery *delivery)
         job->envelope_from = composed->envelope_from;
         composed->envelope_from = NULL;
     }
-    if (job->recipients.count > 0) {
+    if (!job->relay) {
+        job->relay = composed->relay;
+        composed->relay = NULL;
+    }
+    if (job->recipients.count > 0 && (job->from_paid || !delivery->run->claim.limited)) {
         return true; /* an earlier attempt stored them: they override what composing returns now */
     }
-    if (composed->recipients.count == 0) {
+    if (job->recipients.count == 0 && composed->recipients.count == 0) {
         mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, "the composed message has no recipients");
         return false;
     }
-    job->recipients = composed->recipients;
-    composed->recipients = (struct mq_strings){0};
+    if (job->recipients.count == 0) {
+        job->recipients = composed->recipients;
+        composed->recipients = (struct mq_strings){0};
+    }
     enum mq_status status = mq_queue_set_envelope(delivery->run->queue, job, &lost, &error);
     if (status != MQ_OK) {
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
@@ -318,33 +325,34 @@ static void fill_transfer(struct mq_delivery *delivery)
     transfer->ms = -1;
 }
 
-bool mq_run_can_start(const struct mq_run *run)
-{
-    return run->waiting.count > 0 && !run->stop.begun && !run->no_slot &&
-           !mq_run_database_fails(run) && !mq_run_suspects_relay(run) && mq_run_fits_next(run) &&
-           mq_transport_capacity(run->transport, run->claim.limited) > 0;
-}
-
-bool mq_delivery_start(struct mq_delivery *delivery)
+bool mq_delivery_start(struct mq_delivery *delivery, struct mq_lane *lane)
 {
     struct mq_run *run = delivery->run;
     struct mq_job *job = &delivery->job;
-    bool composing = !job->body;
+    bool composing = !job->body && !delivery->composed.message;
     if (lease_is_over(delivery)) {
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
         return true;
     }
-    delivery->slot = mq_intent_begin(run->intent, job->id);
+    if (delivery->slot < 0) { /* else it was composed, and waited for another relay then */
+        delivery->slot = mq_intent_begin(run->intent, job->id);
+    }
     if (delivery->slot < 0) {
         run->no_slot = true;
         return false;
     }
+    delivery->lane = lane;
     delivery->transfer.phase = composing ? "compose" : "check";
-    if ((composing && !compose(delivery)) || !prepare(delivery)) {
+    if (composing && (!compose(delivery) || mq_delivery_reroutes(delivery))) {
+        return false;
+    }
+    if (!prepare(delivery)) {
         return false;
     }
     fill_transfer(delivery);
     mq_delivery_move(delivery, &run->under_way);
-    mq_transport_submit(run->transport, &delivery->transfer);
+    lane->under_way++;
+    lane->moved_ms = mq_run_now_ms(run);
+    mq_transport_submit(lane->transport, &delivery->transfer);
     return !composing && !signs(run) && !run->worker->hooks->seal;
 }

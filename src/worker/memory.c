@@ -5,6 +5,7 @@
 
 #include "queue/body.h"
 #include "worker/deliveries.h"
+#include "worker/relay/route.h"
 #include "worker/run.h"
 
 #define LOOK_AHEAD     128
@@ -12,9 +13,9 @@
 #define GOOD_CLAIMS    10   /* claims with enough memory before the bounds double */
 
 /* A LOADED message is counted already; a composed one is counted afterwards. */
-bool mq_run_fits_next(const struct mq_run *run)
+bool mq_run_fits(const struct mq_run *run, const struct mq_delivery *delivery)
 {
-    const struct mq_job *next = &run->waiting.head->job;
+    const struct mq_job *next = &delivery->job;
     int64_t more = next->body_state == MQ_BODY_STORED ? (int64_t)next->body_len : 0;
     return run->under_way.count == 0 || next->body_state == MQ_BODY_LOADED ||
            run->memory.bytes + more <= run->memory.max_bytes;
@@ -39,7 +40,7 @@ int64_t mq_run_claim_room(const struct mq_run *run)
         return INT64_MAX;
     }
     return 2 * run->memory.max_bytes / run->memory.mean_bytes -
-           (int64_t)(run->waiting.count + run->under_way.count);
+           (int64_t)(mq_run_waiting(run) + run->under_way.count);
 }
 
 bool mq_run_claims_less(struct mq_run *run, int limit)
@@ -75,12 +76,12 @@ static void failed(struct mq_run *run, enum mq_status status, const struct mq_er
 }
 
 /* Looks up the next message, which is UNKNOWN, and those after it. Loads the small ones. */
-static bool look(struct mq_run *run)
+static bool look(struct mq_run *run, struct mq_delivery *first)
 {
-    struct mq_job *jobs[LOOK_AHEAD] = {&run->waiting.head->job};
+    struct mq_job *jobs[LOOK_AHEAD] = {&first->job};
     struct mq_error error = {0};
     size_t count = 1;
-    for (struct mq_delivery *f = run->waiting.head->next; f && count < LOOK_AHEAD; f = f->next) {
+    for (struct mq_delivery *f = first->next; f && count < LOOK_AHEAD; f = f->next) {
         if (f->job.body_state == MQ_BODY_UNKNOWN) {
             jobs[count++] = &f->job;
         }
@@ -127,17 +128,17 @@ static bool load(struct mq_run *run, struct mq_delivery *delivery)
     return status == MQ_OK;
 }
 
-bool mq_run_load_next(struct mq_run *run)
+bool mq_run_load_next(struct mq_run *run, struct mq_deliveries *waiting)
 {
     struct mq_delivery *next;
     bool goes_on = true;
-    while (goes_on && (next = run->waiting.head)) {
+    while (goes_on && (next = waiting->head)) {
         switch (next->job.body_state) {
         case MQ_BODY_UNKNOWN:
-            goes_on = look(run);
+            goes_on = look(run, next);
             break;
         case MQ_BODY_STORED:
-            goes_on = mq_run_fits_next(run) && load(run, next);
+            goes_on = mq_run_fits(run, next) && load(run, next);
             break;
         case MQ_BODY_LOST:
             /* The message was deleted, or the row is another run's: then the settle is stale. */

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct mq_deliveries;
+struct mq_delivery;
 struct mq_run;
 
 struct mq_memory {
@@ -16,10 +18,10 @@ struct mq_memory {
     int good_claims;    /* claims since memory was short or the bounds were raised */
 };
 
-/* Whether the next waiting delivery, which must exist, has room in memory, as far as is known. */
-bool mq_run_fits_next(const struct mq_run *run);
-/* Loads the message of the next waiting delivery, if it has one. False: none can begin now. */
-bool mq_run_load_next(struct mq_run *run);
+/* Whether a waiting delivery has room in memory, as far as is known. */
+bool mq_run_fits(const struct mq_run *run, const struct mq_delivery *delivery);
+/* Loads the message of the list's first delivery, if it has one. False: none can begin now. */
+bool mq_run_load_next(struct mq_run *run, struct mq_deliveries *waiting);
 /* Counts a message of that size that has come into memory. */
 void mq_run_count_message(struct mq_run *run, size_t octets);
 /* How many more jobs to claim, judged by the size of the last messages. Jobs that wait for memory

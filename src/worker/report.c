@@ -3,7 +3,6 @@
 #include <stddef.h>
 
 #include "core/buffer.h"
-#include "send/transport.h"
 #include "worker/run.h"
 
 void mq_run_stop(struct mq_run *run, enum mq_run_end end)
@@ -14,7 +13,7 @@ void mq_run_stop(struct mq_run *run, enum mq_run_end end)
         run->report->end = end;
         /* The grace period is for mails that are being sent. A mail that begins now could be cut
          * off after its dot, and then arrive twice. */
-        mq_transport_wind_down(run->transport);
+        mq_run_wind_down(run);
     }
 }
 
@@ -115,13 +114,13 @@ void mq_run_tell_end(struct mq_run *run)
             mq_buffer_printf(&text, " %s=%" PRId64, counts[i].name, value);
         }
     }
-    if (report->end == MQ_RUN_RELAY && report->reason[0]) {
+    if ((report->end == MQ_RUN_RELAY || report->end == MQ_RUN_TOKENS) && report->reason[0]) {
         mq_buffer_printf(&text, " reason=%s", report->reason);
     }
     struct mq_event event = {
         .type = MQ_EVENT_RUN,
         .at_s = mq_run_now_s(run),
-        .relay = (char *)run->relay, /* copied by mq_events_add() */
+        .relay = (char *)mq_run_relay(run), /* copied by mq_events_add() */
         .reply = text.data,
         .ms = report->ms,
         .next_attempt_at = report->resume_s,

@@ -1,11 +1,11 @@
 /* A worker run from the inside. Nothing outside src/worker/ includes this.
  *
  * A claimed job is a delivery. It is in one of four lists:
- *   waiting    claimed, not begun
+ *   waiting    its route's: claimed, not begun
  *   under_way  the transport has it
  *   done       its outcome is known and not committed yet
- *   doubted    it failed, and it is not known yet if that is its own fault or the relay's
- *              (trouble.c)
+ *   doubted    its lane's: it failed, and it is not known yet if that is its own fault or the
+ *              relay's (trouble.c)
  * It takes a slot in the intent file when it begins, and frees it after the commit of its outcome.
  *
  * Calls go one way: worker.c and cycle.c at the top, report.c and deliveries.c at the bottom. A
@@ -20,7 +20,7 @@
 #include "worker/database.h"
 #include "worker/lock.h"
 #include "worker/memory.h"
-#include "worker/trouble.h"
+#include "worker/relay/lane.h"
 #include "worker/worker.h"
 
 #define MQ_RUN_SETTLE_JOBS 100 /* a commit is due with this many outcomes … */
@@ -28,15 +28,10 @@
 #define MQ_RUN_MANY        3   /* mails failed in a row: the relay may be the cause */
 #define MQ_RUN_BUCKETS     512
 
-struct mq_delivery; /* worker/deliveries.h */
 struct mq_intent;
 struct mq_manager;
 struct mq_recovery;
-
-struct mq_deliveries {
-    struct mq_delivery *head, *tail;
-    size_t count;
-};
+struct mq_relays;
 
 /* The latest time that the wall clock has shown, in case it goes back. */
 struct mq_limit_clock {
@@ -60,9 +55,8 @@ struct mq_run {
     const struct mq_worker *worker;
     const struct mq_worker_options *options;
     struct mq_queue *queue;
-    struct mq_transport *transport;
     struct mq_clock clock; /* mq_queue_clock(): dates are the queue's, not this machine's */
-    const char *relay;
+    struct mq_relays *relays;
     char token[MQ_TOKEN_HEX + 1];
     struct mq_report *report;
 
@@ -75,7 +69,7 @@ struct mq_run {
     size_t slots; /* of the intent file */
     bool no_slot; /* the intent file is full until something is settled */
 
-    struct mq_deliveries waiting, under_way, done, doubted;
+    struct mq_deliveries under_way, done;
     struct mq_delivery *buckets[MQ_RUN_BUCKETS]; /* deliveries of all four lists, by job id */
     size_t held;                                 /* how many are in the four lists */
     int64_t first_done_ms;                       /* when `done` stopped being empty */
@@ -84,16 +78,12 @@ struct mq_run {
 
     int64_t start_ms;    /* CLOCK_BOOTTIME, as deadline_ms */
     int64_t deadline_ms; /* INT64_MAX: none */
-    int64_t dot_ms;      /* how long the relay takes for a mail, on average; 0: not known yet */
 
     struct mq_claims claim;
     struct mq_leases lease;
     struct mq_limit_clock limit_clock;
     struct mq_memory memory;
     struct mq_database database;
-    struct mq_doubts doubts;
-    struct mq_trouble trouble;
-    struct mq_finding finding;
     struct mq_stop stop;
 };
 
@@ -118,11 +108,6 @@ static inline int64_t mq_run_now_s(const struct mq_run *run)
 static inline int64_t mq_least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-/* Whether nothing is under way, waits or is to be settled. Doubted jobs may be left. */
-static inline bool mq_run_is_idle(const struct mq_run *run)
-{
-    return run->held == run->doubted.count;
 }
 /* Whether the last transaction failed: nothing begins until one succeeds. */
 static inline bool mq_run_database_fails(const struct mq_run *run)

@@ -6,8 +6,8 @@
  *
  * - The relay accepts another mail. Then the failed mail was at fault, and its attempt counts. But
  *   if only a mail of a lower priority was accepted, a refusal without a reason does not stand.
- * - MQ_RUN_MANY mails have failed, for recipients in different domains (or one_domain_max() in one:
- *   a domain that fails must not stop the others), and nothing under way is accepted. Because of
+ * - MQ_RUN_MANY mails have failed, for recipients in different domains (or mq_lane_domain_max() in
+ * one: a domain that fails must not stop the others), and nothing under way is accepted. Because of
  *   their priority they may be the first in every run, so a few mails of each lower priority are
  *   tried. If none of these is accepted, the relay is in trouble: all go back, and it is paused.
  * - They hold the last tokens of the hourly limit, which other mail needs to show that the relay
@@ -33,10 +33,11 @@
 #include "queue/config/relays.h"
 #include "send/transport.h"
 #include "worker/deliveries.h"
+#include "worker/relay/route.h"
+#include "worker/relay/routes.h"
 #include "worker/run.h"
 #include "worker/signals.h"
 
-#define ONE_DOMAIN_MAX 25
 /* One or two denied mails pause the relay for so long; as all other mail waits then, it is short.
  * One or two deferred mails wait so long themselves, and the relay is not paused. */
 #define FEW_PAUSE_S 300
@@ -49,47 +50,52 @@
 /* Sessions that end before a mail is through cost no attempt. After this many untouched mails in a
  * row, and three more for each connection, the relay is paused. */
 #define UNTOUCHED_BASE 10
+/* A lane without mail for so long has nothing else to do, though other lanes may. */
+#define IDLE_MS 5000
 
 /* ---- what became of the mails ---- */
 
 /* Moves the first doubted job to `done`. */
-static void resolve_first(struct mq_run *run, enum mq_blame blame, int64_t back_after_s)
+static void resolve_first(struct mq_lane *lane, enum mq_blame blame, int64_t back_after_s)
 {
-    struct mq_delivery *delivery = run->doubted.head;
+    struct mq_delivery *delivery = lane->doubted.head;
     mq_delivery_map(delivery, blame);
     if (blame == MQ_BLAME_RELAY) {
+        if (mq_delivery_goes_back(delivery) && mq_delivery_moves(delivery)) {
+            return;
+        }
         delivery->back_after_s = back_after_s;
     }
     mq_delivery_done(delivery);
 }
 
-static void resolve(struct mq_run *run, enum mq_blame blame, int64_t back_after_s)
+static void resolve(struct mq_lane *lane, enum mq_blame blame, int64_t back_after_s)
 {
-    while (run->doubted.head) {
-        resolve_first(run, blame, back_after_s);
+    while (lane->doubted.head) {
+        resolve_first(lane, blame, back_after_s);
     }
-    run->doubts = (struct mq_doubts){.pauses = -1};
+    lane->doubts = (struct mq_doubts){.pauses = -1};
 }
 
-static void accepted(struct mq_run *run)
+static void accepted(struct mq_lane *lane)
 {
-    run->trouble.accepted++;
-    run->trouble.accepted_s = mq_run_now_s(run);
+    lane->trouble.accepted++;
+    lane->trouble.accepted_s = mq_run_now_s(lane->run);
     /* If only a mail of a lower priority gets through, that says little about the doubted ones:
      * their attempts count, but a refusal without a reason does not park them. */
-    resolve(run, run->doubts.lower ? MQ_BLAME_NOBODY : MQ_BLAME_MAIL, 0);
+    resolve(lane, lane->doubts.lower ? MQ_BLAME_NOBODY : MQ_BLAME_MAIL, 0);
 }
 
 /* For a job that failed: whether the relay has accepted a mail since the job's last attempt. */
-static bool relay_works(struct mq_run *run, const struct mq_job *job)
+static bool relay_works(struct mq_lane *lane, const struct mq_job *job)
 {
-    if (run->trouble.accepted > 0 && job->attempts > 1 &&
-        job->last_attempt_at >= run->trouble.accepted_s) {
-        run->trouble.accepted = 0;
+    if (lane->trouble.accepted > 0 && job->attempts > 1 &&
+        job->last_attempt_at >= lane->trouble.accepted_s) {
+        lane->trouble.accepted = 0;
         /* the next acceptance must clear failures that are stored from now on */
-        run->trouble.pause_settled = false;
+        lane->trouble.pause_settled = false;
     }
-    return run->trouble.accepted > 0;
+    return lane->trouble.accepted > 0;
 }
 
 static void note_target(struct mq_doubts *doubts, const struct mq_target *target)
@@ -106,155 +112,180 @@ static void note_target(struct mq_doubts *doubts, const struct mq_target *target
 }
 
 /* Returns mq_queue_count_pauses(), which it asks for once; 0 if that fails. */
-static int64_t pauses(struct mq_run *run)
+static int64_t pauses(struct mq_lane *lane)
 {
-    struct mq_doubts *doubts = &run->doubts;
+    struct mq_doubts *doubts = &lane->doubts;
     if (doubts->pauses < 0 &&
-        mq_queue_count_pauses(run->queue, run->relay, &doubts->pauses, NULL) != MQ_OK) {
+        mq_queue_count_pauses(lane->run->queue, lane->name, &doubts->pauses, NULL) != MQ_OK) {
         doubts->pauses = 0;
     }
     return doubts->pauses;
 }
 
-static void doubted(struct mq_run *run, struct mq_delivery *delivery)
+static void doubted(struct mq_lane *lane, struct mq_delivery *delivery)
 {
     for (size_t i = 0; i < delivery->transfer.target_count; i++) {
-        note_target(&run->doubts, &delivery->targets[i]);
+        note_target(&lane->doubts, &delivery->targets[i]);
     }
-    if (run->doubts.mails == 0 || delivery->job.priority < run->doubts.below) {
-        run->doubts.below = delivery->job.priority;
+    if (lane->doubts.mails == 0 || delivery->job.priority < lane->doubts.below) {
+        lane->doubts.below = delivery->job.priority;
     }
-    run->doubts.mails++;
-    pauses(run);
-    mq_delivery_move(delivery, &run->doubted);
+    lane->doubts.mails++;
+    pauses(lane);
+    mq_delivery_move(delivery, &lane->doubted);
 }
 
 /* Notes a mail that the transport gave back because it drew trouble: it goes after the others. */
-static void drew_trouble(struct mq_run *run, struct mq_delivery *delivery)
+static void drew_trouble(struct mq_lane *lane, struct mq_delivery *delivery)
 {
-    run->doubts.drew_trouble++;
+    lane->doubts.drew_trouble++;
     if (delivery->transfer.error[0]) {
-        memcpy(run->trouble.reason, delivery->transfer.error, sizeof(run->trouble.reason));
+        memcpy(lane->trouble.reason, delivery->transfer.error, sizeof(lane->trouble.reason));
     }
-    delivery->back_after_s = run->trouble.accepted > 0 ? TROUBLE_AFTER_S : BACK_AFTER_S;
+    delivery->back_after_s = lane->trouble.accepted > 0 ? TROUBLE_AFTER_S : BACK_AFTER_S;
 }
 
 /* ---- back from the transport ---- */
 
 /* Updates the moving average: one slow mail among many does not end a run. */
-static void note_time(struct mq_run *run, const struct mq_transfer *transfer)
+static void note_time(struct mq_lane *lane, const struct mq_transfer *transfer)
 {
     if (transfer->ms >= 0) {
-        run->dot_ms = run->dot_ms ? run->dot_ms + (transfer->ms - run->dot_ms) / 8 : transfer->ms;
+        lane->dot_ms =
+            lane->dot_ms ? lane->dot_ms + (transfer->ms - lane->dot_ms) / 8 : transfer->ms;
     }
 }
 
 /* Whether a failure may be the relay's fault. A relay that has accepted a mail lately works. But a
  * refusal without a reason parks the mail, so it waits for an acceptance that comes later. */
-static bool is_doubtful(struct mq_run *run, const struct mq_job *job, enum mq_outcome result)
+static bool is_doubtful(struct mq_lane *lane, const struct mq_job *job, enum mq_outcome result)
 {
-    return (mq_outcomes[result].failed && !relay_works(run, job)) ||
+    return (mq_outcomes[result].failed && !relay_works(lane, job)) ||
            result == MQ_OUTCOME_UNEXPLAINED;
 }
 
-static void finished(struct mq_run *run, struct mq_delivery *delivery)
+/* Whether the relay lacks an extension or the room for this mail (send/smtp/check.c). */
+static bool cannot_take(const struct mq_delivery *delivery)
+{
+    bool none = true;
+    for (size_t i = 0; i < delivery->transfer.target_count && none; i++) {
+        const struct mq_target *target = &delivery->targets[i];
+        none = target->result == MQ_OUTCOME_REFUSED && target->phase &&
+               strcmp(target->phase, "check") == 0;
+    }
+    return none;
+}
+
+/* Lets another relay of the route have the mail: now, or when it is used again. */
+static bool goes_elsewhere(struct mq_delivery *delivery)
+{
+    int64_t other_s = mq_delivery_other_s(delivery);
+    if (other_s == 0 || mq_delivery_moves(delivery)) {
+        return other_s > 0;
+    }
+    delivery->back_after_s = other_s;
+    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, delivery->targets[0].reply);
+    return true;
+}
+
+static void finished(struct mq_lane *lane, struct mq_delivery *delivery)
 {
     bool taken = false, doubtful = false, uncertain = false;
-    run->trouble.untouched = 0;
+    lane->trouble.untouched = 0;
     for (size_t i = 0; i < delivery->transfer.target_count; i++) {
         enum mq_outcome result = delivery->targets[i].result;
         taken = taken || result == MQ_OUTCOME_DELIVERED;
         uncertain = uncertain || result == MQ_OUTCOME_UNCERTAIN;
-        doubtful = doubtful || is_doubtful(run, &delivery->job, result);
+        doubtful = doubtful || is_doubtful(lane, &delivery->job, result);
     }
-    run->report->cut += uncertain && run->stop.aborted;
-    note_time(run, &delivery->transfer);
+    lane->run->report->cut += uncertain && lane->run->stop.aborted;
+    note_time(lane, &delivery->transfer);
+    if (cannot_take(delivery) && goes_elsewhere(delivery)) {
+        return;
+    }
     if (doubtful && !taken && !uncertain) {
-        doubted(run, delivery);
+        doubted(lane, delivery);
         return;
     }
     mq_delivery_map(delivery, MQ_BLAME_MAIL);
     mq_delivery_done(delivery);
     if (taken) {
-        accepted(run);
+        accepted(lane);
     }
+}
+
+static void collect(struct mq_lane *lane, struct mq_transfer *transfer)
+{
+    struct mq_delivery *delivery = transfer->context;
+    lane->under_way--;
+    lane->moved_ms = mq_run_now_ms(lane->run);
+    mq_delivery_drop_message(delivery);
+    if (transfer->end == MQ_TRANSFER_DONE) {
+        finished(lane, delivery);
+        return;
+    }
+    if (transfer->end == MQ_TRANSFER_UNTOUCHED) {
+        lane->trouble.untouched += !lane->run->stop.begun;
+        if (transfer->drew_trouble) {
+            drew_trouble(lane, delivery);
+        }
+        if (mq_delivery_moves(delivery)) {
+            return;
+        }
+    }
+    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, transfer->error);
 }
 
 void mq_run_collect(struct mq_run *run)
 {
     struct mq_transfer *transfer;
-    while ((transfer = mq_transport_take_done(run->transport))) {
-        struct mq_delivery *delivery = transfer->context;
-        mq_delivery_drop_message(delivery);
-        if (transfer->end == MQ_TRANSFER_DONE) {
-            finished(run, delivery);
-            continue;
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        struct mq_lane *lane = run->relays->lanes[i];
+        while ((transfer = mq_transport_take_done(lane->transport))) {
+            collect(lane, transfer);
         }
-        if (transfer->end == MQ_TRANSFER_UNTOUCHED) {
-            run->trouble.untouched += !run->stop.begun;
-            if (transfer->drew_trouble) {
-                drew_trouble(run, delivery);
-            }
-        }
-        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, transfer->error);
     }
 }
 
 /* ---- the relay ---- */
 
-bool mq_run_doubts_relay(const struct mq_run *run)
+static bool doubts_relay(const struct mq_lane *lane)
 {
-    const struct mq_trouble *trouble = &run->trouble;
-    return run->doubts.mails > 0 ||
-           (run->doubts.drew_trouble > 0 && trouble->accepted == 0 && !trouble->found);
+    const struct mq_trouble *trouble = &lane->trouble;
+    return lane->doubts.mails > 0 ||
+           (lane->doubts.drew_trouble > 0 && trouble->accepted == 0 && !trouble->found);
 }
 
-/* How many failures in one domain make the relay suspect. The number doubles with each pause: many
- * mails for a domain that fails may come before the others. */
-static int64_t one_domain_max(const struct mq_run *run)
+bool mq_run_doubts_relays(const struct mq_run *run)
 {
-    int64_t n = run->doubts.pauses;
-    return ONE_DOMAIN_MAX << (n < 1 ? 0 : n > 6 ? 5 : n - 1);
+    bool any = false;
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        any = any || doubts_relay(run->relays->lanes[i]);
+    }
+    return any;
 }
 
-/* Whether so many mails failed that the relay may be the cause. */
-static bool are_many(const struct mq_run *run)
+/* Pauses the relay for as long as it asks, or retry_period says; 0: mq_queue_pause_relay() knows.
+ */
+static void pause_relay(struct mq_lane *lane, const char *reason, int64_t retry_after_s)
 {
-    const struct mq_doubts *doubts = &run->doubts;
-    return doubts->mails >= MQ_RUN_MANY &&
-           (doubts->domains ||
-            (run->trouble.accepted == 0 && doubts->mails >= one_domain_max(run)));
-}
-
-bool mq_run_suspects_relay(const struct mq_run *run)
-{
-    return are_many(run) && !run->doubts.lower;
-}
-
-static void pause_relay(struct mq_run *run, const char *reason, int64_t retry_after_s)
-{
-    struct mq_relay_pause pause = {
-        .relay = run->relay, .reason = reason, .retry_after_s = retry_after_s};
-
-    run->trouble.found = true;
+    struct mq_run *run = lane->run;
+    struct mq_relay_pause pause = {.relay = lane->name, .reason = reason};
+    pause.retry_after_s = retry_after_s > 0 ? retry_after_s : lane->retry_s;
     /* A failure is ignored: without the pause, the next run tries at once. */
     if (mq_queue_pause_relay(run->queue, &pause, NULL) != MQ_OK) {
         pause.until_s = 0;
     }
-    if (!run->stop.begun) {
-        mq_str_printable(run->report->reason, sizeof(run->report->reason), 0, mq_str_of(reason));
-        run->report->resume_s = pause.until_s;
-    }
     struct mq_event event = {
         .type = MQ_EVENT_RELAY_TROUBLE,
         .at_s = mq_run_now_s(run),
-        .relay = (char *)run->relay, /* copied by mq_events_add() */
+        .relay = (char *)lane->name, /* copied by mq_events_add() */
         .reply = (char *)reason,
         .ms = -1,
         .next_attempt_at = pause.until_s,
     };
     mq_events_add(&run->events, &event);
-    mq_run_stop(run, MQ_RUN_RELAY);
+    mq_lane_close(lane, pause.until_s, reason);
 }
 
 /* Whether we have cut mails off: after a second signal, without a grace period, or after a failure
@@ -266,140 +297,173 @@ static bool cut_off(const struct mq_run *run)
 }
 
 /* Writes into `out` why the relay takes nothing, with its last reply. */
-static void write_reason(struct mq_run *run, char *out, size_t size)
+static void write_reason(struct mq_lane *lane, char *out, size_t size)
 {
-    struct mq_delivery *last = run->doubted.tail;
+    struct mq_delivery *last = lane->doubted.tail;
     const char *verb = "took no mail";
-    const char *why = run->trouble.reason;
+    const char *why = lane->trouble.reason;
     if (last) {
         mq_delivery_map(last, MQ_BLAME_NOBODY);
         bool silent = strcmp(last->error, last->transfer.error) == 0;
-        verb = run->doubts.denied && !silent ? "denied every mail" : verb;
+        verb = lane->doubts.denied && !silent ? "denied every mail" : verb;
         why = last->error;
     }
     snprintf(out, size, "the relay %s of this run%s: %.400s", verb,
-             run->trouble.accepted_s > 0 ? " since the last it took" : "", why);
+             lane->trouble.accepted_s > 0 ? " since the last it took" : "", why);
 }
 
 /* The blame for a mail after which nothing was accepted. Its attempt counts only if the queue has
  * no entry for the relay: an entry says that nothing was accepted since an earlier failure. */
-static enum mq_blame blame_again(struct mq_run *run)
+static enum mq_blame blame_again(struct mq_lane *lane)
 {
-    return pauses(run) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY;
+    return pauses(lane) > 0 ? MQ_BLAME_RELAY : MQ_BLAME_NOBODY;
 }
 
 /* Records the failure for the next run, without a pause of the relay. */
-static void note_failure(struct mq_run *run, const char *reason)
+static void note_failure(struct mq_lane *lane, const char *reason)
 {
-    struct mq_relay_pause pause = {.relay = run->relay, .reason = reason, .only_noted = true};
-    mq_queue_pause_relay(run->queue, &pause, NULL);
+    struct mq_relay_pause pause = {.relay = lane->name, .reason = reason, .only_noted = true};
+    mq_queue_pause_relay(lane->run->queue, &pause, NULL);
+}
+
+/* How long the relay is paused: as it says, or not long for few mails; 0: as pause_relay() knows.
+ */
+static int64_t pause_of(const struct mq_lane *lane, int64_t named_s, bool few)
+{
+    return named_s > 0 ? named_s : few && !lane->retry_s ? FEW_PAUSE_S : 0;
 }
 
 /* Decides on the doubted mails when the relay has accepted nothing since they failed. Greylisting
  * refuses a first try and accepts a second, so every second run leaves such mails where they were
  * in the queue. */
-static void judge(struct mq_run *run)
+static void judge(struct mq_lane *lane)
 {
-    const struct mq_doubts *doubts = &run->doubts;
-    struct mq_delivery *last = run->doubted.tail;
+    const struct mq_doubts *doubts = &lane->doubts;
+    struct mq_delivery *last = lane->doubted.tail;
     int64_t named_s = last ? last->transfer.retry_after_s : 0;
     bool few = doubts->mails + doubts->drew_trouble < MQ_RUN_MANY;
-    bool again = !doubts->denied && pauses(run) > 0 && pauses(run) % 2 == 0;
+    bool again = !doubts->denied && pauses(lane) > 0 && pauses(lane) % 2 == 0;
     char reason[MQ_ERROR_TEXT_MAX];
-    if (run->trouble.accepted > 0 && !are_many(run)) {
-        resolve(run, MQ_BLAME_MAIL, 0);
+    if (lane->trouble.accepted > 0 && !mq_lane_failed_many(lane)) {
+        resolve(lane, MQ_BLAME_MAIL, 0);
         return;
     }
-    write_reason(run, reason, sizeof(reason));
+    write_reason(lane, reason, sizeof(reason));
     if (few && !doubts->denied && doubts->drew_trouble == 0) {
         /* Other mail may well get through, so the relay is not paused. */
-        resolve(run, blame_again(run), FEW_PAUSE_S);
-        note_failure(run, reason);
+        resolve(lane, blame_again(lane), FEW_PAUSE_S);
+        note_failure(lane, reason);
         return;
     }
-    bool counts = run->trouble.accepted > 0 || (few && pauses(run) == 0);
-    resolve(run, counts ? MQ_BLAME_NOBODY : MQ_BLAME_RELAY, again ? -1 : BACK_AFTER_S);
-    pause_relay(run, reason, named_s > 0 ? named_s : few ? FEW_PAUSE_S : 0);
+    bool counts = lane->trouble.accepted > 0 || (few && pauses(lane) == 0);
+    resolve(lane, counts ? MQ_BLAME_NOBODY : MQ_BLAME_RELAY, again ? -1 : BACK_AFTER_S);
+    pause_relay(lane, reason, pause_of(lane, named_s, few));
 }
 
 /* Whether nothing is claimed only because the doubted jobs hold all tokens that there are. */
-static bool lacks_tokens(const struct mq_run *run)
+static bool lacks_tokens(const struct mq_lane *lane)
 {
-    return run->claim.end == MQ_CLAIM_TOKENS && run->trouble.accepted == 0 &&
-           run->doubted.count > 0 && run->held == run->doubted.count && !run->stop.begun;
+    const struct mq_run *run = lane->run;
+    return run->claim.end == MQ_CLAIM_TOKENS && lane->trouble.accepted == 0 &&
+           lane->doubted.count > 0 && mq_run_is_idle(run) && !run->stop.begun;
 }
 
 /* Settles the doubted jobs to free their tokens. They are still counted in doubts.mails: more
  * failures make the relay's trouble likely. */
-static void free_tokens(struct mq_run *run)
+static void free_tokens(struct mq_lane *lane)
 {
     char reason[MQ_ERROR_TEXT_MAX];
-    write_reason(run, reason, sizeof(reason));
-    snprintf(run->trouble.reason, sizeof(run->trouble.reason), "%.*s", MQ_TARGET_REPLY_MAX - 1,
-             run->doubted.tail->error);
-    resolve_first(run, blame_again(run), FEW_PAUSE_S);
-    while (run->doubted.head) {
-        resolve_first(run, MQ_BLAME_RELAY, FEW_PAUSE_S);
+    write_reason(lane, reason, sizeof(reason));
+    snprintf(lane->trouble.reason, sizeof(lane->trouble.reason), "%.*s", MQ_TARGET_REPLY_MAX - 1,
+             lane->doubted.tail->error);
+    resolve_first(lane, blame_again(lane), FEW_PAUSE_S);
+    while (lane->doubted.head) {
+        resolve_first(lane, MQ_BLAME_RELAY, FEW_PAUSE_S);
     }
-    note_failure(run, reason);
-    run->doubts.pauses = -1;
-    run->claim.next_ms = mq_run_now_ms(run);
+    note_failure(lane, reason);
+    lane->doubts.pauses = -1;
+    lane->run->claim.next_ms = mq_run_now_ms(lane->run);
 }
 
 /* Claims only mail of lower priorities from now on, until one is accepted or none is left. Mail
  * claimed before no longer counts for the message limit, so that the limit leaves room for it. */
-static void look_lower(struct mq_run *run)
+static void look_lower(struct mq_lane *lane)
 {
-    run->doubts.lower = true;
-    run->claim.total -= (int64_t)(run->waiting.count + run->doubted.count);
+    struct mq_run *run = lane->run;
+    lane->doubts.lower = true;
+    if (run->relays->lane_count > 1) {
+        return; /* mq_run_put_back() leaves the mail of other lanes where it is */
+    }
+    run->claim.total -= (int64_t)(mq_run_waiting(run) + lane->doubted.count);
     mq_deliveries_release_waiting(run);
     run->claim.next_ms = mq_run_now_ms(run);
 }
 
 /* Decides about failures without an acceptance when nothing is under way. */
-static void weigh(struct mq_run *run, bool idle)
+static void weigh(struct mq_lane *lane, bool idle)
 {
-    bool many = are_many(run) || run->doubts.mails >= one_domain_max(run);
-    bool full = run->doubted.count >= run->slots; /* nothing more can be claimed */
+    const struct mq_run *run = lane->run;
+    bool many = mq_lane_failed_many(lane) || lane->doubts.mails >= mq_lane_domain_max(lane);
+    bool full = lane->doubted.count >= run->slots; /* nothing more can be claimed */
     if (cut_off(run)) {
-        resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
-    } else if (lacks_tokens(run)) {
-        free_tokens(run);
-    } else if (run->stop.begun || run->stop.aborted || (many && run->trouble.accepted > 0)) {
-        judge(run);
-    } else if (many && !run->doubts.lower) {
-        look_lower(run);
-    } else if (idle || full) {
-        judge(run);
+        resolve(lane, MQ_BLAME_RELAY, BACK_AFTER_S);
+    } else if (lacks_tokens(lane)) {
+        free_tokens(lane);
+    } else if (run->stop.begun || run->stop.aborted || (many && lane->trouble.accepted > 0)) {
+        judge(lane);
+    } else if (many && !lane->doubts.lower && !lane->retry_s) {
+        look_lower(lane);
+    } else if (idle || full || (many && lane->retry_s)) {
+        judge(lane);
     }
 }
 
-void mq_run_watch_relay(struct mq_run *run, bool idle)
+/* Clears the relay's entry in mailRelayPause after the first acceptance. */
+static void settle_pause(struct mq_lane *lane)
 {
-    struct mq_transport *transport = run->transport;
-    if (run->trouble.found) {
-        resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
-        return;
-    }
-    if (run->trouble.accepted > 0 && !run->trouble.pause_settled && !mq_run_database_fails(run) &&
-        mq_run_now_ms(run) >= run->trouble.retry_ms) {
-        run->trouble.pause_settled = mq_queue_clear_pause(run->queue, run->relay, NULL) != MQ_BUSY;
-        if (!run->trouble.pause_settled) {
-            run->trouble.retry_ms = mq_run_now_ms(run) + CLEAR_AGAIN_MS;
+    const struct mq_run *run = lane->run;
+    struct mq_trouble *trouble = &lane->trouble;
+    if (trouble->accepted > 0 && !trouble->pause_settled && !mq_run_database_fails(run) &&
+        mq_run_now_ms(run) >= trouble->retry_ms) {
+        trouble->pause_settled = mq_queue_clear_pause(run->queue, lane->name, NULL) != MQ_BUSY;
+        if (!trouble->pause_settled) {
+            trouble->retry_ms = mq_run_now_ms(run) + CLEAR_AGAIN_MS;
         }
     }
+}
+
+static void watch(struct mq_lane *lane, bool idle)
+{
+    struct mq_transport *transport = lane->transport;
+    const struct mq_run *run = lane->run;
+    int64_t untouched_max = UNTOUCHED_BASE + 3 * (int64_t)lane->connections;
+    mq_lane_reopen(lane);
+    if (lane->trouble.found) {
+        resolve(lane, MQ_BLAME_RELAY, BACK_AFTER_S);
+        return;
+    }
+    settle_pause(lane);
+    idle = idle || (run->relays->lane_count > 1 && mq_run_now_ms(run) - lane->moved_ms >= IDLE_MS);
     if (run->stop.aborted) {
         idle = true; /* nothing more will come from the relay */
     } else if (transport->troubled) {
-        resolve(run, MQ_BLAME_RELAY, BACK_AFTER_S);
-        pause_relay(run, transport->trouble.reason, transport->trouble.retry_after_s);
+        struct mq_relay_trouble trouble = transport->trouble;
+        resolve(lane, MQ_BLAME_RELAY, BACK_AFTER_S);
+        pause_relay(lane, trouble.reason, trouble.retry_after_s);
         mq_transport_recall(transport);
         return;
-    } else if (run->trouble.untouched >= UNTOUCHED_BASE + 3 * (int64_t)run->options->connections) {
-        pause_relay(run, "the relay ends every session before a mail is through", 0);
+    } else if (lane->trouble.untouched >= untouched_max) {
+        pause_relay(lane, "the relay ends every session before a mail is through", 0);
         return;
     }
-    if (mq_run_doubts_relay(run) && (run->under_way.count == 0 || run->stop.aborted)) {
-        weigh(run, idle);
+    if (doubts_relay(lane) && (lane->under_way == 0 || run->stop.aborted)) {
+        weigh(lane, idle);
+    }
+}
+
+void mq_run_watch_relays(struct mq_run *run, bool idle)
+{
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        watch(run->relays->lanes[i], idle);
     }
 }

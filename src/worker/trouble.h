@@ -4,6 +4,7 @@
 
 #include "send/transfer.h"
 
+struct mq_lane;
 struct mq_run;
 
 /* The failures since the last acceptance of this run. */
@@ -25,7 +26,9 @@ struct mq_trouble {
     char reason[MQ_TARGET_REPLY_MAX]; /* of the last trouble */
     int64_t untouched;                /* mails in a row that came back untouched */
     bool pause_settled;               /* the first acceptance has cleared the relay's pause */
-    bool found;                       /* the relay is paused */
+    bool found;                       /* the relay is paused: its lane is closed … */
+    int64_t until_s;                  /* … until then, UTC, */
+    int64_t closed_ms;                /* which is this CLOCK_BOOTTIME */
     int64_t retry_ms; /* CLOCK_BOOTTIME; nothing about the relay is stored before then */
 };
 
@@ -38,16 +41,23 @@ struct mq_finding {
 /* Moves finished mails to `done`, or to `doubted` if the failure may be the relay's. */
 void mq_run_collect(struct mq_run *run);
 /* Whether failures of this run must still be judged before it ends. */
-bool mq_run_doubts_relay(const struct mq_run *run);
-/* Whether so many mails failed that none may begin until those under way have ended. */
-bool mq_run_suspects_relay(const struct mq_run *run);
-/* Looks for trouble: what the transport reports, or failures without an acceptance. `idle`: nothing
- * else is under way or to be claimed. The caller then collects the mails that this recalls. */
-void mq_run_watch_relay(struct mq_run *run, bool idle);
+bool mq_run_doubts_relays(const struct mq_run *run);
+/* Looks for trouble of each relay: what the transport reports, or failures without an acceptance.
+ * `idle`: nothing else is under way or to be claimed. The caller then collects the mails that this
+ * recalls. */
+void mq_run_watch_relays(struct mq_run *run, bool idle);
+
+/* Closes the lane until then (UTC): mail waits, or goes to other lanes of its route. Ends the run
+ * if no lane is open any more; `reason` is then the report's. */
+void mq_lane_close(struct mq_lane *lane, int64_t until_s, const char *reason);
+/* Opens a closed lane again when its time is over, as if it were a new run's. */
+void mq_lane_reopen(struct mq_lane *lane);
 
 /* Tells the transport what earlier runs have found out about the relay. */
-void mq_run_remember(struct mq_run *run);
+void mq_lane_remember(struct mq_lane *lane);
 /* Stores what this run has found out about the relay. */
-void mq_run_keep_finding(struct mq_run *run);
+void mq_lane_keep_finding(struct mq_lane *lane);
+/* Tells the transport\'s news. */
+void mq_lane_tell_note(struct mq_lane *lane);
 
 #endif

@@ -8,6 +8,8 @@
 #include "worker/deliveries.h"
 #include "worker/files.h"
 #include "worker/manager.h"
+#include "worker/relay/route.h"
+#include "worker/relay/routes.h"
 #include "worker/rest.h"
 #include "worker/run.h"
 #include "worker/signals.h"
@@ -22,7 +24,7 @@
  * mail begun at the limit would take longer than the grace period. */
 static int64_t deadline_of(const struct mq_run *run)
 {
-    int64_t over_ms = run->dot_ms - run->options->grace_s * 1000;
+    int64_t over_ms = mq_run_dot_ms(run) - run->options->grace_s * 1000;
     return run->deadline_ms - (over_ms > 0 ? over_ms : 0);
 }
 
@@ -30,8 +32,8 @@ static int64_t deadline_of(const struct mq_run *run)
 static void abort_transport(struct mq_run *run)
 {
     run->stop.aborted = true;
-    mq_transport_recall(run->transport);
-    mq_transport_abort(run->transport);
+    mq_run_recall(run);
+    mq_run_abort(run);
     mq_run_collect(run);
 }
 
@@ -50,7 +52,7 @@ static void wind_up(struct mq_run *run, int caught)
         abort_transport(run);
     } else if (!stop->recalled && now_ms - stop->begun_ms >= grace_ms) {
         stop->recalled = true;
-        mq_transport_recall(run->transport);
+        mq_run_recall(run);
     }
 }
 
@@ -99,12 +101,28 @@ static void follow_hangups(struct mq_run *run)
     run->hangups = hangups;
 }
 
+/* Begins the mail of a route; false: other routes must wait. */
+static bool begin_route(struct mq_run *run, struct mq_route *route)
+{
+    while (mq_route_can_start(route) && mq_run_load_next(run, &route->waiting)) {
+        struct mq_delivery *delivery = route->waiting.head;
+        struct mq_lane *lane = mq_route_lane(route, delivery, true);
+        if (!lane) {
+            break;
+        }
+        if (!mq_delivery_start(delivery, lane)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void begin_waiting(struct mq_run *run)
 {
-    while (mq_run_can_start(run) && mq_run_load_next(run)) {
-        if (!mq_delivery_start(run->waiting.head)) {
-            return;
-        }
+    struct mq_relays *relays = run->relays;
+    bool goes_on = true;
+    for (size_t i = 0; i < relays->route_count && goes_on; i++) {
+        goes_on = begin_route(run, relays->routes[relays->turn++ % relays->route_count]);
     }
 }
 
@@ -113,7 +131,7 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
 {
     const struct mq_database *database = &run->database;
     int64_t until = mq_least(now_ms + WAIT_MAX_MS, run->manager->next_ms);
-    bool releases = run->stop.begun && run->waiting.count > 0;
+    bool releases = run->stop.begun && mq_run_waiting(run) > 0;
     if (releases || mq_run_cycle_due(run, now_ms) || mq_run_can_start(run)) {
         return 0;
     }
@@ -152,7 +170,7 @@ static void wait_for(struct mq_run *run, int64_t ms)
     enum mq_status status = MQ_OK;
     /* step() looks after idle sessions, too. */
     if (!run->stop.aborted) {
-        status = run->transport->ops->step(run->transport, waits_there ? ms : 0, &error);
+        status = mq_run_step(run, waits_there ? ms : 0, &error);
     }
     if (status != MQ_OK) {
         mq_run_fail(run, status, &error);
@@ -187,6 +205,9 @@ static bool finds_end(struct mq_run *run, enum mq_run_end *end)
         return true;
     }
     *end = empty ? MQ_RUN_EMPTY : MQ_RUN_TOKENS;
+    if (!empty) {
+        memcpy(run->report->reason, run->claim.full, sizeof(run->report->reason));
+    }
     return run->claim.fresh && run->recovery->dead_count == 0 && !mq_run_database_fails(run) &&
            (empty || (run->claim.end == MQ_CLAIM_TOKENS && !waits_for_token(run))) &&
            run->database.sweep.done;
@@ -199,13 +220,13 @@ static bool is_over(struct mq_run *run)
         return true;
     }
     if (!mq_run_is_idle(run)) {
-        return run->stop.aborted && run->under_way.count + run->doubted.count == run->held;
+        return run->stop.aborted && run->under_way.count + mq_run_doubted(run) == run->held;
     }
     if (!run->stop.begun && !finds_end(run, &end)) {
         return false;
     }
-    if (mq_run_doubts_relay(run)) {
-        mq_run_watch_relay(run, true);
+    if (mq_run_doubts_relays(run)) {
+        mq_run_watch_relays(run, true);
         return false;
     }
     if (run->stop.begun) {
@@ -221,11 +242,13 @@ static bool is_over(struct mq_run *run)
 
 static void watch(struct mq_run *run)
 {
-    mq_run_watch_relay(run, false);
-    if (run->trouble.found) {
-        mq_run_collect(run); /* takes what was recalled or had not begun */
+    mq_run_watch_relays(run, false);
+    mq_run_collect(run); /* takes what was recalled or had not begun */
+    mq_run_put_back(run);
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        mq_lane_keep_finding(run->relays->lanes[i]);
+        mq_lane_tell_note(run->relays->lanes[i]);
     }
-    mq_run_keep_finding(run);
 }
 
 static void cycle(struct mq_run *run)
@@ -279,7 +302,9 @@ static enum mq_status prepare(struct mq_run *run, struct mq_error *err)
     mq_random_hex(run->token, MQ_TOKEN_HEX / 2);
     _Static_assert(MQ_CLAIM_MAX + 2 * (MQ_CONNECTIONS_MAX + MQ_CLAIM_MAX) <= MQ_INTENT_SLOTS_MAX,
                    "a run has more deliveries than slots");
-    run->slots = MQ_CLAIM_MAX + 2 * ((size_t)options->connections + (size_t)options->batch);
+    run->slots = MQ_CLAIM_MAX + 2 * (size_t)mq_relays_connections(run->relays) +
+                 (1 + run->relays->route_count) * (size_t)options->batch;
+    run->slots = run->slots < MQ_INTENT_SLOTS_MAX ? run->slots : MQ_INTENT_SLOTS_MAX;
     return mq_intent_create(options->run_dir, run->token, run->slots, &run->intent, err);
 }
 
@@ -291,12 +316,10 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
         .worker = worker,
         .options = options,
         .queue = worker->queue,
-        .transport = worker->transport,
+        .relays = worker->relays,
         .clock = *mq_queue_clock(worker->queue),
-        .relay = worker->transport->name,
         .report = report,
         .slot = {worker->queue, options->run_dir, options->max_workers, -1, -1, mq_process_id()},
-        .doubts = {.pauses = -1},
         .memory = {.max_bytes = options->max_bytes, .claim_max = MQ_CLAIM_MAX},
     };
     run->start_ms = mq_run_now_ms(run);
@@ -332,7 +355,7 @@ static void finish(struct mq_run *run)
     }
     tell_manager(run, true);
     if (!run->stop.aborted) {
-        mq_transport_quit(run->transport, QUIT_MS);
+        mq_run_quit(run, QUIT_MS);
     }
     if (!run->stop.gave_up && !run->database.lost) {
         mq_queue_note_run(run->queue, NULL);
@@ -363,6 +386,13 @@ static void clear(struct mq_run *run)
     }
 }
 
+static void remember(struct mq_run *run)
+{
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        mq_lane_remember(run->relays->lanes[i]);
+    }
+}
+
 enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *report,
                              struct mq_error *err)
 {
@@ -370,6 +400,7 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     struct mq_recovery recovery;
     struct mq_manager manager;
     init(&run, worker, report);
+    mq_relays_begin(&run);
     mq_recovery_init(&recovery, worker->options->run_dir);
     run.recovery = &recovery;
     run.manager = &manager;
@@ -382,7 +413,7 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     enum mq_status status = prepare(&run, err);
     if (status == MQ_OK) {
         if (mq_slot_is_held(&run.slot)) {
-            mq_run_remember(&run);
+            remember(&run);
             loop(&run);
             finish(&run);
         } else {
@@ -395,5 +426,6 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
         *err = run.stop.error;
     }
     clear(&run);
+    run.relays->run = NULL;
     return status;
 }

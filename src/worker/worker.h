@@ -16,12 +16,12 @@ struct mq_event;
 struct mq_events;
 struct mq_job;
 struct mq_queue;
-struct mq_transport;
+struct mq_relays;
 
 #define MQ_CONNECTIONS_MAX 1000
 
 struct mq_worker_options {
-    int connections; /* 1 … MQ_CONNECTIONS_MAX */
+    int connections; /* sessions of a relay that says nothing else, 1 … MQ_CONNECTIONS_MAX */
     int batch;       /* jobs per claim, 1 … MQ_CLAIM_MAX */
     int64_t lease_s;
     int64_t time_limit_s;  /* no new claims after this long; -1: none */
@@ -42,6 +42,7 @@ struct mq_composed {
     char *message; /* wire form, malloc'ed */
     size_t message_len;
     char *envelope_from;
+    char *relay; /* a name of the map of relays */
     struct mq_strings recipients;
 };
 void mq_composed_clear(struct mq_composed *composed);
@@ -83,7 +84,7 @@ struct mq_worker_hooks {
 
 enum mq_run_end {
     MQ_RUN_EMPTY,    /* nothing is due */
-    MQ_RUN_TOKENS,   /* the hourly limit is reached for now */
+    MQ_RUN_TOKENS,   /* a limit is reached for now */
     MQ_RUN_TIME,     /* the time limit */
     MQ_RUN_MESSAGES, /* the message limit */
     MQ_RUN_SIGNAL,   /* SIGTERM or SIGINT */
@@ -105,7 +106,7 @@ struct mq_report {
 
 struct mq_worker {
     struct mq_queue *queue;
-    struct mq_transport *transport;
+    struct mq_relays *relays;
     const struct mq_worker_options *options;
     const struct mq_worker_hooks *hooks;
 };

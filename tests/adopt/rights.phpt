@@ -1,5 +1,5 @@
 --TEST--
-mailqueue adopt on PostgreSQL: users of the old table can use the queue; those who cannot store mail see neither bodies nor settings
+mailqueue adopt on PostgreSQL: users of the old table can use the queue; those who cannot store mail see neither bodies nor settings, and take no ids
 --EXTENSIONS--
 mailqueue
 pdo_pgsql
@@ -26,7 +26,7 @@ echo thrown(function () use ($as, $app): void {
     echo $queue->enqueue(mail_fields()), ' ', $queue->runWorker('null://null')->sent, "\n";
 }), "\n";
 echo implode(' ', column($as($reader), 'SELECT registration_number FROM mail_queue')), "\n";
-foreach (['SELECT count(*) FROM mail_body', 'SELECT count(*) FROM config', 'DELETE FROM mail_queue'] as $sql) {
+foreach (['SELECT count(*) FROM mail_body', 'SELECT count(*) FROM config', 'DELETE FROM mail_queue', "SELECT nextval(pg_get_serial_sequence('mail_queue', 'id'))"] as $sql) {
     echo str_contains(thrown(fn() => $as($reader)->exec($sql)), 'permission denied') ? 'denied' : 'ALLOWED', "\n";
 }
 ?>
@@ -35,6 +35,7 @@ exit 0: Adopted 1 mail of mail_queue: 1 held.
 3 1
 nothing
 A
+denied
 denied
 denied
 denied

@@ -48,9 +48,11 @@ mailqueue.database_password => not set => not set
 mailqueue.database_ssl_ca => no value => no value
 mailqueue.transport => no value => no value
 mailqueue.run_dir => no value => no value
+mailqueue.accounts => no value => no value
 mailqueue.max_message_size => 26214400 => 26214400
 mailqueue.log => no value => no value
 mailqueue.dkim => no value => no value
+mailqueue.verdicts => no value => no value
 mailqueue.redirect_to => no value => no value
 mailqueue.allow_to => no value => no value
 mailqueue.aliases => no value => no value

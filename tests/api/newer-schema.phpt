@@ -24,8 +24,8 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
 });
 ?>
 --EXPECT--
-schema 3 3 3
+schema 4 4 4
 int
-MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 3: upgrade the mailqueue extension
-MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 3: upgrade the mailqueue extension
-MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 3: upgrade the mailqueue extension
+MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 4: upgrade the mailqueue extension
+MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 4: upgrade the mailqueue extension
+MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 4: upgrade the mailqueue extension

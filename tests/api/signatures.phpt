@@ -54,7 +54,7 @@ foreach ($classes as $name) {
 final class MailQueue implements MailQueue\Enqueuer
   public __construct(PDO|string $database, string $table = "mail_queue", string $configTable = "config", string $referenceColumn = "reference", ?string $orphanCheck = null, ?MailQueue\Backoff $backoff = null, ?string $journal = null, string $durability = "full", int $busyTimeout = 5000)
   public static default(): MailQueue
-  public enqueue(array|null|object|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null): ?int
+  public enqueue(array|null|object|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int
   public enqueueMany(Traversable|array $messages): int
   public static envelope(object|string $message): array
   public claim(int $limit = 1, int $lease = 900): array
@@ -64,7 +64,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public fail(MailQueue\Job $job, string $error, bool $permanent = false, ?int $retryAfter = null): bool
   public recoverStuckSending(?int $now = null): int
   public takeTokens(int $wanted): int
-  public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864, bool $verbose = false, ?callable $sign = null): MailQueue\Report
+  public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864, bool $verbose = false, ?callable $sign = null, Closure|array|null $relays = null): MailQueue\Report
   public runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null, ?callable $sign = null): bool
   public static checkTransport(string $transport, int $lease = 900): string
   public stats(?int $exactUpTo = null): MailQueue\Stats
@@ -93,7 +93,7 @@ class MailQueue\DatabaseException extends MailQueue\Exception
   readonly string $reason
   public __construct(string $message = "", int $code = 0, ?Throwable $previous = null, string $reason = "database")
 interface MailQueue\Enqueuer
-  abstract public enqueue(array|null|object|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null): ?int
+  abstract public enqueue(array|null|object|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int
   abstract public enqueueMany(Traversable|array $messages): int
 class MailQueue\Exception extends Exception
 final class MailQueue\Internal
@@ -104,8 +104,14 @@ final class MailQueue\Internal
   public static select(MailQueue $queue, string $sql, array $parameters = []): array
   public static eraseHistory(MailQueue $queue, array $ids): void
   public static probe(string $transport): string
+  public static oauthRequest(string $endpoint, string $fields, ?string $clientId = null, ?string $clientSecret = null, ?string $cafile = null, ?string $proxy = null): array
+  public static accounts(): string
+  public static oauthToken(string $account): void
   public static helo(string $transport): string
   public static trace(bool $on): string
+  public static verdict(string $reply, string $at, string $relay): array
+  public static verdictRows(): array
+  public static verdictRules(): int
   public static limits(): array
   public static afterResponse(MailQueue $queue, int $seconds, int $mails, ?callable $compose, ?callable $sign, bool $isLast): void
   public static hasAcl(string $path): bool
@@ -129,11 +135,13 @@ final class MailQueue\Job
   readonly int $createdAt
   readonly ?int $resentOf
   readonly ?int $expectedAt
+  readonly ?string $waitsFor
   readonly string $messageId
   readonly ?string $subject
   readonly ?string $envelopeFrom
   readonly ?array $recipients
   readonly array $refused
+  readonly ?string $relay
   readonly ?string $message
   private __construct()
 class MailQueue\MessageException extends MailQueue\Exception
@@ -176,6 +184,7 @@ final class MailQueue\Stats
   readonly int $limit
   readonly int $burst
   readonly string $rateMode
+  readonly array $limits
   readonly ?float $tokens
   readonly ?int $emptyIn
   readonly ?int $lastRunAt
@@ -183,6 +192,7 @@ final class MailQueue\Stats
   readonly ?string $pauseReason
   readonly ?string $pausedRelay
   readonly ?string $redirectTo
+  readonly array $closed
   private __construct()
 enum MailQueue\Status
   Pending = pending

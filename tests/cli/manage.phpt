@@ -70,7 +70,7 @@ show($run('migrate'));
 exit 73
 mailqueue: There is no database %sapp.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it.
 exit 0
-The tables are at version 3.
+The tables are at version 4.
 exit 0
 id  status   tries  next           recipients       type          reference  subject
 1   pending  0      now            ann@example.net  confirmation  r1         Hello
@@ -120,6 +120,7 @@ messageId       <ID@example.org>
 subject         Hello
 envelopeFrom    club@example.org
 recipients      ["ann@example.net"]
+relay           -
 refused         []
 messageBytes    %d (--message shows them)
 Subject: Hello
@@ -180,4 +181,4 @@ exit 0
 }
 null
 exit 0
-The tables are at version 3.
+The tables are at version 4.

@@ -55,11 +55,11 @@ $queue->enqueue($message, envelopeFrom: 'me@example.org', recipients: ['a@exampl
 echo 'a loop: ', in_array($code, [69, 78], true) && count($queue->jobs()) === 1 ? 'refused' : "exit $code $output$errors", "\n";
 
 echo "-- a transport\n";
-foreach (['smtp://me:s3cret@mail.example.org:587', 'smtps://mail.example.org?tls=required', 'SMTP://me@[2001:db8::1]:25/?tls=required&proxy=http://me:s3cret@b', 'null://null', 'file:///var/mail/out'] as $dsn) {
+foreach (['smtp://me:s3cret@mail.example.org:587', 'smtps://mail.example.org?tls=required', 'SMTP://me@[2001:db8::1]:25/?tls=required&proxy=http://me:s3cret@b', 'null://null', 'file:///var/mail/out', 'failover(smtp://me:s3cret@a smtp://b)'] as $dsn) {
     echo $doctor('mail goes', [], [], ['MAILQUEUE_TRANSPORT' => $dsn]);
 }
 foreach (['smtp://user:s3c/ret@h0st:587', 'user:s3cret@h0st:587', 'smtp:user:s3cret@h0st', 'smtp://s3cret/x@h0st', 'smtp://user:12/s3@h0st', 'smtp://s3cret?x@h0st',
-    'smtp://user:1?s3=x@h0st', 'smtp://user:s3@cret@h0st', 'smtp://user:s3#cret@h0st', 'https://s3cret', 'file://s3cret@h0st/x', 'failover(smtp://me:s3cret@a smtp://b)'] as $dsn) {
+    'smtp://user:1?s3=x@h0st', 'smtp://user:s3@cret@h0st', 'smtp://user:s3#cret@h0st', 'https://s3cret', 'file://s3cret@h0st/x', 'random(smtp://me:s3cret@a smtp://b)'] as $dsn) {
     $said = $run(['doctor', '--json'], [], ['MAILQUEUE_TRANSPORT' => $dsn])[1];
     echo preg_match('/s3|cret|h0st/', $said) ? "$dsn is shown: $said" : strstr($doctor('transport', [], [], ['MAILQUEUE_TRANSPORT' => $dsn]), ' -- ', true), "\n";
 }
@@ -159,6 +159,7 @@ ok    mail goes to smtps://mail.example.org
 ok    mail goes to smtp://me@[2001:db8::1]:25
 ok    mail goes to null://null
 ok    mail goes to file:///var/mail/out
+ok    mail goes to failover(smtp://me:***@a smtp://b)
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
 look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
 look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
@@ -170,16 +171,16 @@ look  the transport cannot be used: what follows :// must be host, host:port or 
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
 look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
 look  the transport cannot be used: file:// takes a directory of this host; write file:///directory with three slashes, and "#" in it as %23
-look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
-look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null -- Write it as smtp://user:password@host:587, smtps://…, lmtp:///socket, sendmail://default, file:///directory or null://null, with : / @ ? # in user and password percent-encoded (%3A %2F %40 %3F %23).
+look  the transport cannot be used: it is not a group of relays; write failover(smtp://a smtp://b) or roundrobin(smtp://a smtp://b)?retry_period=60, with ( and ) in a user, password or command as %28 and %29
+look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null -- Write it as smtp://user:password@host:587, smtps://…, lmtp:///socket, sendmail://default, file:///directory or null://null, or several as failover(smtp://a smtp://b), with : / @ ? # in user and password percent-encoded (%3A %2F %40 %3F %23).
 -- what work refuses, doctor does not call ok
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
 work: exit 78
-look  the transport cannot be used: unknown option "foo"; smtp:// has tls, cafile, verify_peer, ehlo, source_ip, family, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout, max_mails
+look  the transport cannot be used: unknown option "foo"; smtp:// has tls, cafile, verify_peer, ehlo, source_ip, family, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout, max_mails, auth, account, connections
 work: exit 78
 look  the transport cannot be used: option tls must be auto, none or required
 work: exit 78
-look  the transport cannot be used: unknown option "x"; null:// has tls, cafile, verify_peer, ehlo, source_ip, family, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout, max_mails
+look  the transport cannot be used: unknown option "x"; null:// has tls, cafile, verify_peer, ehlo, source_ip, family, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout, max_mails, auth, account, connections
 work: exit 78
 look  the lease must be longer than the transport waits for the reply to the final dot (1000 seconds): raise it, or lower final_timeout in the DSN
 work: exit 78

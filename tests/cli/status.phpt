@@ -13,7 +13,7 @@ $environment = ['MAILQUEUE_DATABASE' => $app, 'MAILQUEUE_TRANSPORT' => 'null://n
 $run = static fn(string ...$words): array => cli($words, $environment);
 /** The lines of status that this test is about. */
 $status = static function () use ($run): void {
-    preg_match_all('/^(?:empty|limit|The |Test |Sending).*\n/m', $run('status')[1], $match);
+    preg_match_all('/^(?:empty|limits?|The |Test |Sending).*\n/m', $run('status')[1], $match);
     echo preg_replace('/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/', 'TIME', implode($match[0]));
 };
 $queue->setConfig('mailMaxPerHour', 60);
@@ -46,6 +46,29 @@ $status();
 echo preg_match_all('/^ok    The relay .*otherwise \?pipelining=1\.$/m', $run('doctor')[1]), "\n";
 $queue->setConfig('mailRelayPipelining', null);
 $queue->setConfig('mailMaxPerHour', 0);
+$queue->delete(array_column($queue->jobs(), 'id'));
+
+echo "-- limits in windows\n";
+$queue->setConfig('mailRateMode', 'strict');
+$queue->setConfig('mailLimits', '2/1h, 3/1d, 5/1d per sender');
+for ($i = 0; $i < 5; $i++) {
+    $queue->enqueue(mail_fields());
+}
+$status();
+echo preg_replace('/ until .*? \(/', ' until TIME (', $run('work')[1]);
+$status();
+$waiting = $queue->jobs(expected: true);
+foreach ($waiting as $job) {
+    echo $job->waitsFor, ' ', $job->expectedAt - time() > 3590 ? 'later' : 'soon', "\n";
+}
+preg_match('/^waitsFor .*/m', $run('show', (string) $waiting[0]->id)[1], $match);
+echo "$match[0]\n", $run('config', 'mailLimits', '60/0h')[2];
+$queue->setConfig('mailLimits', '2/1h per sender');
+$queue->setConfig('mailRateMode', 'average');
+$run('work');
+echo json_encode(array_column($queue->jobs(), 'waitsFor')), ' ', json_encode($queue->stats()->limits), "\n";
+$queue->setConfig('mailLimits', null);
+$queue->setConfig('mailRateMode', null);
 $queue->delete(array_column($queue->jobs(), 'id'));
 
 echo "-- test mode\n";
@@ -81,6 +104,7 @@ Sending is switched off (mailQueueEnabled = 0).
 -- paused
 limit     1 recipients an hour (average), 1.0 of 1 tokens left
 The relay smtp://user:***@b.example.org:587 is paused until TIME: 451 4.3.0 b
+The relay smtp://a.example.org:25 is paused until TIME: 421 a
 smtp://user:***@b.example.org:587 451 4.3.0 b
 -- over
 limit     1 recipients an hour (average), 1.0 of 1 tokens left

@@ -119,12 +119,16 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         'shows' => '/cannot end the response before the script ends/'],
     ['text' => 'docs/operations.md: man 1 mailqueue', 'shows' => '/MAILQUEUE\(1\)/'],
     ['text' => 'docs/operations.md: man 5 mailqueue', 'shows' => '/mailMaxPerHour/'],
+    ['block' => 'docs/operations.md: mailqueue config mailLimits', 'through' => static fn(string $block): string
+        => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; ' . $block
+            . "\nmailqueue config; mailqueue config --unset mailLimits; mailqueue config --unset mailRateMode",
+        'shows' => '~500/1d per sender~'],
     ['name' => 'no limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 0'],
     ['name' => 'files of a shop', 'user' => 'root', 'run' => 'mkdir -p /srv/shop; '
         . 'echo png >/srv/shop/logo.png; echo pdf >/srv/shop/terms.pdf'],
     ['block' => "docs/messages.md: \$queue = new MailQueue", 'through' => php()],
     ['block' => "docs/messages.md: \$queue->enqueue([", 'through' => php("$queue \$pdf = '%PDF';")],
-    ['block' => "docs/messages.md: \$queue->enqueue(['from' => 'club@example.org'", 'through' => php($queue,
+    ['block' => "docs/messages.md: \$id = \$queue->enqueue(['from' => 'club@example.org'", 'through' => php($queue,
         'echo preg_match("~multipart/alternative.*text/calendar; method=REQUEST~s", ($job = $queue->jobs(subject: "Meeting")[0])->message
             ?? $queue->job($job->id)->message), $queue->delete([$job->id]);'), 'shows' => '/^11$/m'],
     $count(1),
@@ -148,6 +152,13 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         'through' => static fn(string $text): string
             => 'export MAILQUEUE_TRANSPORT=null://null; php -d auto_prepend_file=/home/me/find.php '
             . "/usr/bin/$text", 'shows' => '/\b2 sent/'],
+    ['block' => 'docs/transports.md: failover(smtp://user', 'through' => static fn(string $block): string
+        => implode(' && ', array_map(static fn(string $line): string => 'MAILQUEUE_TRANSPORT=' . escapeshellarg($line)
+            . ' mailqueue doctor --database app.sqlite | grep "^ok *mail goes to [fr]"', explode("\n", trim($block))))],
+    ['block' => 'docs/transports.md: <?php // relays.php', 'through' => static fn(string $block): string
+        => 'printf %s ' . escapeshellarg(base64_encode($block)) . ' | base64 -d >app/relays.php; chmod 600 app/relays.php; '
+        . 'mailqueue doctor --database app.sqlite --relays /home/me/app/relays.php | grep -c "^ok *mail goes to"',
+        'shows' => '/^4$/m'],
     ['block' => 'docs/messages.md: $queue->enqueue($rfc5322', 'through' => php("$queue
         \$rfc5322 = \"From: a@example.org\\nSubject: x\\n\\nhi\\n\";
         file_put_contents('mail.eml', \"From: a@example.org\\nTo: b@example.net\\n\\nhi\\n\");")],
@@ -169,6 +180,8 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         => 'printf "From: a@example.org\nTo: b@example.net\n\nhi\n" | mailqueue sendmail --database signed.sqlite -t; '
         . "MAILQUEUE_TRANSPORT=file:///home/me/box $text --database signed.sqlite; openssl cms -verify -in box/new/* -CAfile "
         . 'smime/cert.pem -purpose any', 'shows' => ['/\b1 sent/', '/^hi\r?$/m', '/Verification successful/']],
+    ['block' => 'docs/settings.md: mailqueue config mailHours', 'through' => static fn(string $block): string
+        => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $block && mailqueue config mailHours && mailqueue config --unset mailHours", 'shows' => '/digest: Mo-Fr/'],
     ['name' => 'a limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 6000'],
     ['block' => 'docs/operations.md: pending   128', 'through' => static fn(string $block): string
         => 'mailqueue status --database /home/me/app.sqlite >seen; for word in '
@@ -189,6 +202,10 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
     ['block' => 'docs/transports.md: openssl genpkey', 'through' => static fn(string $block): string
         => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite MAILQUEUE_TRANSPORT=null://null; ' . $block,
         'shows' => '/2 sent/'],
+    ['block' => 'docs/transports.md: # relay', 'through' => static fn(string $block): string
+        => "cat >verdicts <<'END'\n{$block}END\n"
+        . "mailqueue verdict '421 your daily quota' --at mail --relay smtp.example.net --verdicts verdicts",
+        'shows' => '/relay: .*6 h.*verdicts, line 2/s'],
     ['text' => 'docs/databases.md: sqlite3 app.sqlite ".backup copy.sqlite"'],
     ['block' => 'docs/adopting.md: sendmail_path = "/usr/bin', 'through' => $mail],
     ['block' => 'docs/adopting.md: sendmail_path = "php -n', 'through' => $mail],

@@ -29,7 +29,7 @@ static void require_reply(const struct mq_reply *reply)
     mq_reply_format(reply, shorter, sizeof shorter);
     REQUIRE(mq_utf8_valid(mq_str_of(shorter)));
     for (enum mq_stage stage = MQ_STAGE_CONNECT; stage <= MQ_STAGE_DOT; stage++) {
-        enum mq_outcome verdict = mq_verdict_decide(stage, reply);
+        enum mq_outcome verdict = mq_verdict_decide(NULL, "", stage, reply).outcome;
         REQUIRE(verdict < MQ_OUTCOME_RECIPIENTS ||
                 (verdict >= MQ_TROUBLE_CONNECT && verdict <= MQ_TROUBLE_PROTOCOL));
         /* Only a positive reply may end a mail as sent. */

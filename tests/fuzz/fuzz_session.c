@@ -17,15 +17,10 @@
 
 static struct mq_buffer big;
 
-static int64_t clock_s(void *context)
-{
-    (void)context;
-    return 1000000 + w.now_ms / 1000;
-}
-
 static int64_t clock_us(void *context)
 {
-    return clock_s(context) * 1000000;
+    (void)context;
+    return (1000000 + w.now_ms / 1000) * 1000000;
 }
 
 static int64_t clock_ms(void *context)
@@ -143,6 +138,12 @@ static void collect(void)
     const struct mq_relay_trouble *trouble = &w.transport.trouble;
     REQUIRE(!w.transport.troubled || (trouble->reason[0] != '\0' && trouble->retry_after_s >= 0));
     w.transport.troubled = false; /* it belongs to another run */
+}
+
+static bool crowded(struct mq_smtp_owner *owner, const struct mq_smtp_tx *tx, const char *why,
+                    int64_t wait_s)
+{
+    return owner == &w.owner && tx->transfer != NULL && why[0] != '\0' && wait_s >= 0;
 }
 
 static void closed(struct mq_smtp_owner *owner, struct mq_smtp_session *session, const char *why)
@@ -320,6 +321,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                .following = data[0] & 128 ? MQ_SMTP_FOLLOW_TRY : MQ_SMTP_FOLLOW_DOT,
                                .next = next,
                                .closed = closed,
+                               .crowded = crowded,
                                .heard = relay_heard};
     make_mails(data);
     run(data, data + 4, size - 4);

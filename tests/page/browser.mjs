@@ -186,6 +186,29 @@ const flows = async (mode, javaScriptEnabled) => {
         equal((await page.textContent('.state')).trim(), 'This mail has left the queue.');
         mailqueue(database, 'delete', '--type', 'invoice', '--yes');
     });
+    await check(name('uncertain, many at once'), async () => {
+        php(`${here}/seed.php`, database, 'uncertain');
+        await view(page, origin, 'uncertain');
+        equal(await page.locator('tbody tr').count(), 4);
+        await page.click('text="Count as sent"');
+        equal((await page.textContent('.lead')).startsWith('No mail is marked.'), true);
+        await view(page, origin, 'uncertain');
+        for (const box of (await page.locator('tbody input').all()).slice(0, 2)) {
+            await box.check();
+        }
+        await page.click('text="Count as sent"');
+        equal(await heading(page), 'Count 2 mails as sent? Recipients that cannot have it yet still get it.');
+        await page.click('text="Yes"');
+        equal(await page.textContent('.done'), '2 mails counted as sent.');
+        equal(await page.locator('tbody tr').count(), 2);
+        await page.selectOption('#which', 'all');
+        await page.click('text="Send again"');
+        equal(await heading(page), 'Send 2 mails again? Recipients may get them twice.');
+        await page.click('text="Yes"');
+        equal(await page.textContent('.done'), '2 mails brought back.');
+        equal(await page.locator('tbody tr').count(), 0);
+        mailqueue(database, 'delete', '--type', 'invoice', '--yes');
+    });
     await check(name('switch off, and the worker stops'), async () => {
         await view(page, origin, 'overview');
         const before = pending();
@@ -355,6 +378,7 @@ try {
     const site = await flows('script', true);
     await flows('no-script', false);
     php(`${here}/seed.php`, site.database, 'failed');
+    php(`${here}/seed.php`, site.database, 'uncertain');
     await attacks(site);
     await looks(site);
 } finally {

@@ -21,6 +21,13 @@ if ($kind === 'failed') {
     }
     exit;
 }
+if ($kind === 'uncertain') {
+    foreach (range(1, 4) as $i) {
+        $queue->hold([$queue->enqueue($mail(['to' => "uncertain$i@example.net"]), type: 'invoice')]);
+    }
+    (new PDO("sqlite:$path"))->exec("UPDATE mail_queue SET parked_for = 'uncertain', uncertain = 1, uncertain_to = recipients, last_attempt_at = created_at WHERE recipients LIKE '%uncertain%'");
+    exit;
+}
 $queue->setConfig('mailHistoryDays', 30);
 foreach (range(1, 12) as $i) {
     $queue->enqueue($mail(['to' => "member$i@example.net", 'subject' => $i % 2 ? 'Your registration' : 'Newsletter November']), "r$i",

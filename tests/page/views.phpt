@@ -85,6 +85,7 @@ echo $browser->get()->post(['action' => 'sent', 'ids' => [(string) $uncertain]],
 $pdo->exec("UPDATE mail_queue SET parked_for = 'uncertain', uncertain_to = recipients WHERE id = $uncertain");
 $browser->get('/?view=uncertain');
 echo $words('tbody'), "\n";
+echo $browser->get('/?view=uncertain')->post(['action' => 'retry', 'which' => 'all'], '/?view=uncertain')->text(), "\n";
 $sure(['action' => 'sent', 'ids' => [(string) $uncertain]], '/?view=uncertain');
 $queue->retryFailed([1, 2]);
 [$job] = $queue->claim();
@@ -137,7 +138,7 @@ Due now 1 Longest wait N s Limit none Workers 0 Last run never
 Last hour, by minute: 0 recipients, at most 0 at a time
 Last 24 hours: 0 recipients, at most 0 at a time
 200 <ul class=
-pending sending failed parked held due estimated oldestWaitingSince nextDueAt enabled limit burst rateMode tokens emptyIn lastRunAt pausedUntil testMode now: 1 3
+pending sending failed parked held due estimated oldestWaitingSince nextDueAt enabled limit burst rateMode tokens emptyIn lastRunAt pausedUntil closed testMode now: 1 3
 -- mails
 : 1 2 3 4
 &status=parked: 1 2 3
@@ -168,9 +169,10 @@ Park 3 mails? 1 parked
 back to ?view=mails&status=parked&done=retry&count=1
 Delete 1 mail? They are not sent. 1 mail deleted. 3 parked
 400 No mail is marked. Mark some in the list, then choose what to do with them. Nothing was changed.
-3 Hello <b>2</b> TIME Send again Count as sent
+3 Hello <b>2</b> TIME
 400 None of these mails can be changed so: they are gone, are being sent, or are where you want them. Nothing was changed.
-3 Hello <b>2</b> TIME Send again Count as sent 6 ann@example.net Hello – Send again Count as sent
+3 Hello <b>2</b> TIME 6 ann@example.net Hello –
+Send 2 mails again? Recipients may get them twice.
 Count 1 mail as sent? Recipients that cannot have it yet still get it. 1 mail counted as sent. 3 parked
 1 mail brought back.
 -- an address is corrected

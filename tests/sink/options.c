@@ -62,7 +62,7 @@ static const char help[] =
     "              noop quit idle any\n"
     "  conditions  match=GLOB from=GLOB testid=GLOB connection=N[-M] conn-nth=N[-M] mails=N[-M]\n"
     "              tls=0|1 nth=N[-M] after=N every=N times=N percent=P from-ms=N until-ms=N\n"
-    "              after-ms=N (idle) bytes=N (body)\n"
+    "              after-ms=N (idle) bytes=N (body) open=N[-M] (connections)\n"
     "  actions     reply=\"…\" raw=\"…\" behind=\"…\" partial=N split=N split-ms=N repeat=N\n"
     "              delay-ms=N[-M] hide=CAPABILITY,… accept=0|1\n"
     "              close drop reset stall stop-reading (in place of a reply)\n"

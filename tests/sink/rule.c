@@ -45,6 +45,7 @@ static const struct key {
     {"testid", GLOB, offsetof(struct rule, testid)},
     {"connection", RANGE, offsetof(struct rule, connection)},
     {"conn-nth", RANGE, offsetof(struct rule, connection_nth)},
+    {"open", RANGE, offsetof(struct rule, open)},
     {"mails", RANGE, offsetof(struct rule, mails)},
     {"nth", RANGE, offsetof(struct rule, nth)},
     {"after", SKIP, offsetof(struct rule, nth)},
@@ -334,6 +335,7 @@ bool rule_parse(struct rule *rule, const char *line, char *error)
     *rule = (struct rule){
         .connection = any,
         .connection_nth = any,
+        .open = any,
         .mails = any,
         .window_ms = any,
         .nth = any,

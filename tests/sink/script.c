@@ -66,6 +66,7 @@ static bool conditions_hold(const struct rule *rule, struct conn *c, const struc
     }
     return in_range(rule->connection, (int64_t)c->number) && in_range(rule->mails, c->mails) &&
            in_range(rule->connection_nth, c->stage_count[e->stage]) &&
+           in_range(rule->open, (int64_t)c->sink->counters.open) &&
            in_range(rule->window_ms, age_ms);
 }
 

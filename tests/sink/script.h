@@ -40,7 +40,7 @@ struct rule {
     enum stage stage;
     /* conditions */
     char *match, *from, *testid;
-    struct range connection, connection_nth, mails, window_ms, nth;
+    struct range connection, connection_nth, open, mails, window_ms, nth;
     int64_t every, times, after_ms, bytes;
     double percent;
     int tls; /* -1: either */

@@ -7,12 +7,14 @@ declare(strict_types=1);
 
 namespace Torture;
 
-foreach (['lib', 'store', 'sink', 'oracle', 'worker_kill', 'producer_kill', 'terminate', 'many_workers', 'stopped_worker', 'second_start', 'servers', 'many_hosts', 'server_kill', 'disk_image', 'disk', 'large_mails'] as $part) {
+foreach (['lib', 'store', 'sink', 'oracle', 'worker_kill', 'producer_kill', 'terminate', 'many_workers', 'stopped_worker', 'second_start', 'servers', 'many_hosts', 'server_kill', 'disk_image', 'disk', 'large_mails', 'relays'] as $part) {
     require __DIR__ . "/$part.php";
 }
 
 const ROWS = [
     'worker-kill' => __NAMESPACE__ . '\\worker_kill',
+    'worker-kill-pgsql' => __NAMESPACE__ . '\\worker_kill_pgsql',
+    'worker-kill-mysql' => __NAMESPACE__ . '\\worker_kill_mysql',
     'producer-kill' => __NAMESPACE__ . '\\producer_kill',
     'terminate' => __NAMESPACE__ . '\\terminate',
     'many-workers' => __NAMESPACE__ . '\\many_workers',
@@ -22,6 +24,7 @@ const ROWS = [
     'server-kill' => __NAMESPACE__ . '\\server_kill',
     'disk' => __NAMESPACE__ . '\\disk',
     'large-mails' => __NAMESPACE__ . '\\large_mails',
+    'relays' => __NAMESPACE__ . '\\relays',
 ];
 
 /** @param list<string> $words */

@@ -14,14 +14,14 @@ final class Sink
     private readonly string $directory;
     private $process;
 
-    public function __construct(string $directory, string $script = '')
+    public function __construct(string $directory, string $script = '', int $port = 0)
     {
         $this->directory = $directory;
         $this->log = "$directory/accepted";
         file_put_contents("$directory/script", $script);
         touch($this->log);
         $binary = dirname(__DIR__, 2) . '/.build/sink/mq-sink';
-        $this->process = proc_open([$binary, '--die-with-parent', '--port-file', "$directory/port", '--log', $this->log,
+        $this->process = proc_open([$binary, '--die-with-parent', '--port', (string) $port, '--port-file', "$directory/port", '--log', $this->log,
             '--transcript', "$directory/transcript", '--script', "$directory/script", '--seed', (string) mt_rand(1, 1 << 30)],
             [['file', '/dev/null', 'r'], ['file', "$directory/sink-output", 'w'], ['redirect', 1]], $pipes);
         wait_until('the sink', static fn(): bool => is_file("$directory/port"));
@@ -37,6 +37,16 @@ final class Sink
     {
         proc_terminate($this->process);
         proc_close($this->process);
+    }
+
+    /** Replaces the script, and returns once it is in force. */
+    public function rules(string $script): void
+    {
+        $reloads = fn(): int => count(preg_grep('/^reload\t/', file($this->log)));
+        $before = $reloads();
+        file_put_contents("$this->directory/script", $script);
+        proc_terminate($this->process, SIGHUP);
+        wait_until('the script', static fn(): bool => $reloads() > $before);
     }
 
     /** How many commands with this beginning came. */

@@ -108,6 +108,17 @@ static void fake_closed(struct mq_smtp_owner *owner, struct mq_smtp_session *ses
     snprintf(fake->why, sizeof fake->why, "%s", why);
 }
 
+static bool fake_crowded(struct mq_smtp_owner *owner, const struct mq_smtp_tx *tx, const char *why,
+                         int64_t wait_s)
+{
+    struct fake *fake = fake_of(owner);
+    (void)tx;
+    (void)why;
+    (void)wait_s;
+    fake->crowds++;
+    return fake->has_more_sessions;
+}
+
 static bool fake_enter(struct mq_transfer *transfer, enum mq_transfer_phase phase)
 {
     struct fake_mail *mail = (struct fake_mail *)transfer;
@@ -141,7 +152,8 @@ struct fake *fake_new(unsigned caps)
                                          .dsn = &fake->dsn,
                                          .following = MQ_SMTP_FOLLOW_DOT,
                                          .next = fake_next,
-                                         .closed = fake_closed};
+                                         .closed = fake_closed,
+                                         .crowded = fake_crowded};
     struct mq_smtp_caps offered = {.pipelining = caps & FAKE_PIPELINING,
                                    .eightbit = caps & FAKE_8BIT,
                                    .smtputf8 = caps & FAKE_UTF8,

@@ -47,7 +47,9 @@ struct fake {
     struct fake_mail *waiting[16];
     size_t waiting_count;
     char why[MQ_TARGET_REPLY_MAX];
-    int writes; /* calls that accepted bytes */
+    bool has_more_sessions; /* so that fewer are possible */
+    int crowds;             /* replies that there are too many */
+    int writes;             /* calls that accepted bytes */
 };
 
 #define FAKE_PIPELINING 1u

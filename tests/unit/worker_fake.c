@@ -29,6 +29,7 @@ static int64_t fake_boot_ms(void *context)
 /* ---- the relay ---- */
 
 static char relay_name[] = "smtp://relay.example:25";
+static char other_name[] = "smtp://other.example:25";
 
 static struct fake_relay *relay_of(struct mq_transport *transport)
 {
@@ -303,6 +304,8 @@ int scene_worker_setup(void **state)
                                        .scene = scene,
                                        .sessions = 4,
                                        .latency_ms = 10};
+    scene->other = scene->relay;
+    scene->other.transport.name = other_name;
     scene->options = (struct mq_worker_options){
         .connections = 4,
         .batch = 100,
@@ -364,21 +367,36 @@ int scene_worker_teardown(void **state)
     fx_close(&scene->fx);
     mq_events_clear(&scene->events);
     free(scene->relay.accepted);
+    free(scene->other.accepted);
     remove_tree(scene->directory);
     free(scene);
     return 0;
+}
+
+static void add_fake(struct scene_worker *scene, const char *dsn, struct fake_relay *relay)
+{
+    relay->transport.stopped = false;
+    mq_transport_reopen(&relay->transport);
+    assert_int_equal(
+        mq_relays_add_transport(&scene->relays, dsn, &relay->transport, 0, &scene->err), MQ_OK);
 }
 
 enum mq_status run_worker(struct scene_worker *scene)
 {
     mq_events_clear(&scene->events);
     scene->hooks.compose = scene->on_compose ? hook_compose : NULL;
-    scene->relay.transport.troubled = scene->relay.transport.stopped = false;
-    scene->relay.transport.trouble = (struct mq_relay_trouble){.retry_after_s = 0};
-    scene->worker = (struct mq_worker){scene->fx.queue, &scene->relay.transport, &scene->options,
-                                       &scene->hooks};
+    struct mq_relays *relays = &scene->relays;
+    struct mq_route *route;
+    add_fake(scene, "a", &scene->relay);
+    if (scene->dsn) {
+        add_fake(scene, "b", &scene->other);
+    }
+    struct mq_str dsn = mq_str_of(scene->dsn ? scene->dsn : "a");
+    assert_int_equal(mq_relays_add(relays, dsn, &route, &scene->err), MQ_OK);
+    scene->worker = (struct mq_worker){scene->fx.queue, relays, &scene->options, &scene->hooks};
     enum mq_status status = mq_worker_run(&scene->worker, &scene->report, &scene->err);
-    assert_int_equal(scene->relay.under_way_count, 0);
+    assert_int_equal(scene->relay.under_way_count + scene->other.under_way_count, 0);
+    mq_relays_clear(relays);
     return status;
 }
 

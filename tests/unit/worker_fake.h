@@ -5,6 +5,7 @@
 
 #include "queue_fixture.h"
 #include "send/transport.h"
+#include "worker/relay/routes.h"
 #include "worker/worker.h"
 
 struct scene_worker;
@@ -48,6 +49,9 @@ struct scene_worker {
     struct fake_relay relay;
     struct mq_worker_options options;
     struct mq_worker_hooks hooks;
+    struct fake_relay other; /* "b", where the relay above is "a"; used if `dsn` is set */
+    const char *dsn;         /* such as "failover(a b)"; NULL: only the relay above */
+    struct mq_relays relays;
     struct mq_worker worker;
     struct mq_report report;
     struct mq_events events; /* all events reported */

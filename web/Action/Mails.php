@@ -37,7 +37,8 @@ final class Mails extends Action
     {
         return $this->each(
             'retry',
-            'Bring %s back?',
+            $this->isOfUncertain() ? 'Send %s again? Recipients may get them twice.'
+                : 'Bring %s back?',
             fn (array $ids): int => $this->context->queue->retryFailed($ids)
         );
     }
@@ -112,6 +113,12 @@ final class Mails extends Action
         return $this->context->done($action, $count, $isGone ? 'mails' : '', $list->fields);
     }
 
+    /** Whether the list shows only mail that may have arrived. */
+    private function isOfUncertain(): bool
+    {
+        return $this->context->request->view() === 'uncertain';
+    }
+
     /**
      * @param ?Selection $filter null: the marked mails
      * @return non-empty-list<int> what the action would change
@@ -124,13 +131,18 @@ final class Mails extends Action
                 . 'to do with them. Nothing was changed.'));
         }
         $queue = $this->context->queue;
+        $isUncertain = $action === 'sent' || $this->isOfUncertain();
         return ($filter === null ? Selection::ids(
             $queue,
             (array) $given,
             self::FROM[$action],
-            $action === 'sent'
+            $isUncertain
         )
-            : $filter->filter->ids($queue, self::FROM[$action])) ?: throw new Refusal($this->t(
+            : $filter->filter->ids(
+                $queue,
+                self::FROM[$action],
+                $isUncertain ? ['uncertain' => true] : []
+            )) ?: throw new Refusal($this->t(
                 'None of these mails can be changed so: they are gone, are being sent, or are '
                     . 'where you want them. Nothing was changed.'
             ));

@@ -12,7 +12,7 @@ use MailQueue\Web\Search;
 use MailQueue\Web\Selection;
 
 /** The list of mails. */
-final class Mails extends View
+final class Mails extends Listing
 {
     private const LABELS = ['type' => 'Type', 'reference' => 'Reference',
         'recipient' => 'Recipient', 'error' => 'Error', 'subject' => 'Subject',
@@ -38,7 +38,7 @@ final class Mails extends View
             $this->tabs($selection),
             $this->filter($selection, $search->jobs),
             $isNone && !$search->isPart ? $this->note($this->t('No mail.')) : null,
-            $isNone ? null : $this->list($search->jobs, $selection),
+            $isNone ? null : $this->mails($search->jobs, $selection),
             $search->next === null ? null : $this->more($search, $selection, $search->next)
         );
     }
@@ -154,41 +154,17 @@ final class Mails extends View
     }
 
     /** @param list<Job> $jobs */
-    private function list(array $jobs, Selection $selection): Html
+    private function mails(array $jobs, Selection $selection): Html
     {
-        $isAdmin = $this->context->isAdmin();
-        $head = ($isAdmin ? ['mark' => 'Mark'] : []) + ['id' => 'Id', 'status' => 'Status',
-            'recipient' => 'Recipient', 'subject' => 'Subject', 'type' => 'Type', 'next' => 'Next'];
-        $rows = array_map(fn (Job $job): array
-            => ($isAdmin ? ['mark' => $this->mark($job)] : []) + $this->row($job), $jobs);
-        $table = self::table($this->title(), array_map($this->t(...), $head), $rows);
-        if (!$isAdmin) {
-            return $table;
-        }
-        $which = Html::e(
-            'div',
-            ['class' => 'row bulk'],
-            Html::e('label', ['for' => 'which'], $this->t('Of these mails')),
-            Html::e(
-                'select',
-                ['name' => 'which', 'id' => 'which'],
-                Html::e('option', ['value' => 'marked'], $this->t('those that are marked')),
-                Html::e('option', ['value' => 'all'], $this->t('all that the filter finds'))
-            ),
-            array_map(
-                fn (string $action, string $text): Html => Html::e('button', ['type' => 'submit',
-                'name' => 'action', 'value' => $action], $this->t($text)),
-                ['retry', 'hold', 'delete'],
-                ['Bring back', 'Park', 'Delete']
-            )
+        return $this->list(
+            ['id' => 'Id', 'status' => 'Status', 'recipient' => 'Recipient',
+                'subject' => 'Subject', 'type' => 'Type', 'next' => 'Next'],
+            $jobs,
+            $this->row(...),
+            ['retry' => 'Bring back', 'hold' => 'Park', 'delete' => 'Delete'],
+            'all that the filter finds',
+            $selection->fields
         );
-        return $this->context->form('', $selection->fields, Html::all($which, $table));
-    }
-
-    private function mark(Job $job): Html
-    {
-        return Html::e('input', ['type' => 'checkbox', 'name' => 'ids[]', 'value' => $job->id,
-            'aria-label' => $this->t('Mark mail %s', $job->id)]);
     }
 
     /** @return array<string, Html|string> */
@@ -217,7 +193,8 @@ final class Mails extends View
         return match (true) {
             !in_array($job->status, [Status::Pending, Status::Failed], true) => '–',
             $in <= 0 => $this->t('now'),
-            default => $this->t('in %s', $this->context->texts->span($in)),
+            default => $this->t('in %s', $this->context->texts->span($in))
+                . ($job->waitsFor === null ? '' : ' (' . $this->t('its sending hours') . ')'),
         };
     }
 }

@@ -84,6 +84,18 @@ final class Overview extends View
             : $texts->number($number);
     }
 
+    /** @param array{limit: string, left: ?int, fullUntil: ?int} $limit */
+    private function limit(array $limit): string
+    {
+        $texts = $this->context->texts;
+        return $limit['limit'] . match (true) {
+            $limit['left'] === null => '',
+            $limit['fullUntil'] === null => ': '
+                . $this->t('%s left', $texts->number($limit['left'])),
+            default => ': ' . $this->t('full until %s', $texts->time($limit['fullUntil'])),
+        };
+    }
+
     /** @return array<string, string> */
     private function figures(Stats $stats, int $workers): array
     {
@@ -99,16 +111,30 @@ final class Overview extends View
                 $texts->number($stats->tokens, 1),
                 $texts->number($stats->burst)
             ),
+            $this->t('Limits') => $stats->limits === [] ? null
+                : implode(', ', array_map($this->limit(...), $stats->limits)),
             $this->t('Empty in') => $stats->emptyIn === null || $stats->due === 0
                 || !$stats->enabled || $stats->pausedUntil !== null ? null
                 : ($stats->emptyIn === 0 ? $this->t('one run') : $this->t(
                     'about %s',
                     $texts->span($stats->emptyIn)
                 )),
+            $this->t('Waiting for their hours') => $this->closed($stats),
             $this->t('Workers') => (string) $workers,
             $this->t('Last run') => $stats->lastRunAt === null ? $this->t('never')
                 : $texts->ago($stats->lastRunAt),
         ], static fn (?string $text): bool => $text !== null);
+    }
+
+    /** Which types of mail wait for their sending hours, and until when; null: none. */
+    private function closed(Stats $stats): ?string
+    {
+        $texts = [];
+        foreach ($stats->closed as $types => $opening) {
+            $until = $this->context->texts->time($opening);
+            $texts[] = $this->t('%s until %s', (string) $types, $until);
+        }
+        return $texts === [] ? null : implode('; ', $texts);
     }
 
     private function charts(): Html
@@ -124,10 +150,11 @@ final class Overview extends View
                 $hour === null ? Html::e('p', ['class' => 'note'], $this->t('The chart of the last '
                     . 'hour needs the history: set mailHistoryDays in the settings.'))
                     : Chart::bars(
-                        $hour,
+                        $hour[0],
                         $this->t('Last hour, by minute'),
                         'H:i',
-                        $this->context->texts
+                        $this->context->texts,
+                        $hour[1]
                     ),
                 Chart::bars(
                     Figures::day($queue),

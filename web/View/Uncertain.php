@@ -9,7 +9,7 @@ use MailQueue\Status;
 use MailQueue\Web\Html;
 
 /** Mails of which nobody knows whether they arrived. */
-final class Uncertain extends View
+final class Uncertain extends Listing
 {
     private const MOST = 100;
 
@@ -33,39 +33,30 @@ final class Uncertain extends View
             $none = Html::e('p', ['class' => 'state good'], $this->t('No mail is uncertain.'));
             return Html::all($about, $none);
         }
-        $head = ['id' => 'Id', 'recipient' => 'Recipient', 'subject' => 'Subject',
-            'last' => 'Last attempt', 'decision' => 'Decision'];
-        return Html::all(
-            $about,
-            self::table(
-                $this->title(),
-                array_map($this->t(...), $head),
-                array_map($this->row(...), $jobs)
-            ),
-            count($jobs) < self::MOST ? null : Html::e('p', ['class' => 'note'], $this->t(
-                'These are the first %s. "mailqueue uncertain" lists all, and settles many at '
-                    . 'once.',
-                self::MOST
-            ))
+        $list = $this->list(
+            ['id' => 'Id', 'recipient' => 'Recipient', 'subject' => 'Subject',
+                'last' => 'Last attempt'],
+            $jobs,
+            $this->row(...),
+            ['retry' => 'Send again', 'sent' => 'Count as sent'],
+            'all that are uncertain'
         );
+        return Html::all($about, $list, count($jobs) < self::MOST ? null : Html::e(
+            'p',
+            ['class' => 'note'],
+            $this->t('These are the first %s. "mailqueue uncertain" lists all.', self::MOST)
+        ));
     }
 
     /** @return array<string, Html|string> */
     private function row(Job $job): array
     {
-        $forms = [];
-        foreach (['retry' => 'Send again', 'sent' => 'Count as sent'] as $action => $text) {
-            $button = $this->context->button($this->t($text));
-            $forms[] = $this->context->form($action, ['ids[]' => (string) $job->id], $button);
-        }
         $link = $this->context->links->to('mail', ['id' => $job->id]);
         return [
             'id' => Html::e('a', ['href' => $link], (string) $job->id),
             'recipient' => implode(', ', $job->uncertainTo),
             'subject' => (string) $job->subject,
             'last' => $this->context->texts->time($job->lastAttemptAt),
-            'decision' => $this->context->isAdmin()
-                ? Html::e('div', ['class' => 'row'], $forms) : '–',
         ];
     }
 }

@@ -95,6 +95,9 @@ return [
     '%s of %s' => '%s von %s',
     'Empty in' => 'Leer in',
     'one run' => 'einem Lauf',
+    'Waiting for their hours' => 'Warten auf ihre Versandzeit',
+    '%s until %s' => '%s bis %s',
+    'its sending hours' => 'wegen der Versandzeit',
     'Workers' => 'Worker',
     'Last run' => 'Letzter Lauf',
     'Failed in seven days: %s' => 'In sieben Tagen fehlgeschlagen: %s',
@@ -119,6 +122,9 @@ return [
     'Mail is accepted and waits.' => 'Mails werden angenommen und warten.',
     'Switch on' => 'Einschalten',
     'Switch off' => 'Ausschalten',
+    'Limits' => 'Limits',
+    '%s left' => 'noch %s',
+    'full until %s' => 'voll bis %s',
     'Failed mail' => 'Fehlgeschlagene Mails',
     '%s failed or parked. Mail that a person put on hold, and uncertain mail, stays.'
         => '%s fehlgeschlagen oder geparkt. Von Hand geparkte und ungewisse Mails bleiben, wo sie '
@@ -182,6 +188,8 @@ return [
     'Bring %s back?' => '%s zurückholen?',
     'Park %s?' => '%s parken?',
     'Delete %s? They are not sent.' => '%s löschen? Sie werden dann nicht verschickt.',
+    'Send %s again? Recipients may get them twice.'
+        => '%s noch einmal senden? Vielleicht kommen sie doppelt an.',
     'Count %s as sent? Recipients that cannot have it yet still get it.'
         => '%s als gesendet zählen? Empfänger, die sie noch nicht haben können, bekommen sie noch.',
     'Mail %s was not sent again: %s. Nothing was changed.'
@@ -189,9 +197,8 @@ return [
     'Sent again as this new mail.' => 'Noch einmal gesendet. Dies ist die neue Mail.',
     'This mail takes the place of' => 'Diese Mail ersetzt',
     'It was sent again as' => 'Sie wurde noch einmal gesendet als',
-    'These are the first %s. "mailqueue uncertain" lists all, and settles many at once.'
-        => 'Dies sind die ersten %s. „mailqueue uncertain“ zeigt alle und entscheidet über viele '
-        . 'zugleich.',
+    'These are the first %s. "mailqueue uncertain" lists all.'
+        => 'Dies sind die ersten %s. „mailqueue uncertain“ zeigt alle.',
     'This PHP has not loaded the extension mailqueue. Enable it for this server (on Debian: '
         . 'phpenmod mailqueue), then start the server again.'
         => 'Dieses PHP hat die Erweiterung mailqueue nicht geladen. Sie für diesen Server '
@@ -206,6 +213,7 @@ return [
     'Mail %s' => 'Mail %s',
     'This mail has left the queue.' => 'Diese Mail hat die Warteschlange verlassen.',
     'Expected' => 'Voraussichtlich',
+    'Waits for the limit' => 'Wartet auf das Limit',
     'From' => 'Absender',
     'Attempts' => 'Versuche',
     'attempt %s' => 'Versuch %s',
@@ -231,9 +239,9 @@ return [
         => 'Die Verbindung endete vor der Antwort des Relays: Diese Mails können angekommen sein. '
         . 'Das Log des Relays oder ein Empfänger weiß mehr. Noch einmal gesendet, kommen sie '
         . 'vielleicht doppelt an.',
+    'all that are uncertain' => 'alle, die ungewiss sind',
     'No mail is uncertain.' => 'Keine Mail ist ungewiss.',
     'Last attempt' => 'Letzter Versuch',
-    'Decision' => 'Entscheidung',
     'Send again' => 'Noch einmal senden',
     'Count as sent' => 'Gilt als gesendet',
     'No relay is known yet. With the history (mailHistoryDays), relays appear here once they were '
@@ -385,6 +393,8 @@ return [
     'The mail types that the test mode redirects, or "every type but" a list of them.'
         => 'Die Arten von Mails, die der Testbetrieb umleitet, oder „every type but“ mit einer '
         . 'Liste.',
+    'When mail of which types may be sent; types that no rule names always may.'
+        => 'Wann Mails welcher Arten verschickt werden dürfen; Arten, die keine Regel nennt, immer.',
     'From this time on the test mode is off.' => 'Ab dieser Zeit ist der Testbetrieb aus.',
     'From this time on the test mode is on again.'
         => 'Ab dieser Zeit ist der Testbetrieb wieder an.',
@@ -398,6 +408,8 @@ return [
         . 'commands as a group.' => 'Was jedes Relay verträgt: die Befehle der nächsten Mail '
         . 'nach dem '
         . 'Punkt oder nur die Befehle einer Mail als Gruppe.',
+    'By which mailHours mail of which job table was put back.'
+        => 'Nach welchem mailHours Mails welcher Tabelle zurückgestellt wurden.',
     'When a worker last ran.' => 'Wann zuletzt ein Worker lief.',
     'After so many seconds without a worker while mail is due, enqueue() writes a line into PHP\'s '
         . 'error log, once an hour; 0: never.'

@@ -1,5 +1,5 @@
 # Completion of mailqueue for fish. tools/share writes this file.
-set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget config page send sendmail mailq migrate adopt migrate-store doctor
+set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget config page send sendmail mailq migrate adopt migrate-store verdict doctor
 complete -c mailqueue -f
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a work -d 'Send what is due'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show how many mails have each status'
@@ -16,7 +16,7 @@ complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a hold -d 
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a delete -d 'Delete mail that is not being sent'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a forget -d 'Erase what the queue knows of an address'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a config -d 'Show the settings in the database'
-complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailLastRun mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
+complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailLimits mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailHours mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailHoursKept mailLastRun mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a page -d 'Print the PHP file that shows the queue in a browser'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one mail now'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a sendmail -d 'Queue the message on standard input'
@@ -25,6 +25,7 @@ complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a migrate 
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a adopt -d 'Make another program\'s mail table the queue\'s'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a migrate-store -d 'Move the queue into another database'
 complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -F
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a verdict -d 'Say what a relay\'s reply means'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'Find what could go wrong'
 complete -c mailqueue -l database -d 'the SQLite file' -r -F
 complete -c mailqueue -l table -d 'the queue\'s table' -r -f
@@ -37,7 +38,10 @@ complete -c mailqueue -l json -d 'print JSON'
 complete -c mailqueue -l help -d 'print this'
 complete -c mailqueue -l version -d 'print the version'
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l transport -d 'where mail goes' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l relays -d 'a PHP file that returns which relay gets a mail' -r -F
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l dkim -d 'sign with this private key' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l verdicts -d 'a file with rules for what replies of relays mean' -r -F
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l accounts -d 'the directory of OAuth2 accounts' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l time-limit -d 'claim nothing more after this long' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l message-limit -d 'send at most N mails' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l connections -d 'at most N sessions' -r -f
@@ -118,7 +122,10 @@ complete -c mailqueue -n '__fish_seen_subcommand_from page' -l serve -d 'show th
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l test -d 'where the mail goes' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l from -d 'its sender' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l transport -d 'where mail goes' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from send' -l relays -d 'a PHP file that returns which relay gets a mail' -r -F
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l dkim -d 'sign with this private key' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from send' -l verdicts -d 'a file with rules for what replies of relays mean' -r -F
+complete -c mailqueue -n '__fish_seen_subcommand_from send' -l accounts -d 'the directory of OAuth2 accounts' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from sendmail' -l timeout -d 'for -bs' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l dry-run -d 'say what would be done'
 complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l drop-them -d 'drop views and foreign keys that do not work with the queue\'s table'
@@ -127,9 +134,16 @@ complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -l timeout 
 complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -l delete -d 'at the end'
 complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -l dry-run -d 'say what would be moved'
 complete -c mailqueue -n '__fish_seen_subcommand_from migrate-store' -l abort -d 'cancel an unfinished move'
+complete -c mailqueue -n '__fish_seen_subcommand_from verdict' -l at -d 'what it answers' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from verdict' -l relay -d 'the relay\'s host' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from verdict' -l transport -d 'where mail goes' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from verdict' -l verdicts -d 'a file with rules for what replies of relays mean' -r -F
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l relay -d 'instead'
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l dns -d 'instead'
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l from -d 'for --dns' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l selector -d 'for --dns' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l transport -d 'where mail goes' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l relays -d 'which relay gets a mail' -r -F
 complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l dkim -d 'the keys' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l verdicts -d 'a file with rules for what replies of relays mean' -r -F
+complete -c mailqueue -n '__fish_seen_subcommand_from doctor' -l accounts -d 'OAuth2 accounts' -r -f

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <openssl/err.h>
@@ -17,12 +16,12 @@
 #include <openssl/pem.h>
 
 #include "core/file_id.h"
+#include "core/key_file.h"
 #include "mime/dkim/canonical.h"
 #include "mime/encode.h"
 
-#define FILE_OCTETS_MAX 65536
-#define RSA_BITS_MIN    1024 /* RFC 8301, 3.2 */
-#define HASH_OCTETS     32
+#define RSA_BITS_MIN 1024 /* RFC 8301, 3.2 */
+#define HASH_OCTETS  32
 
 bool mq_dkim_available(void)
 {
@@ -36,27 +35,9 @@ static enum mq_status bad_file(struct mq_error *err, const char *file, const cha
 
 /* ---- the file ---- */
 
-static const char *fault_of(const struct stat *st)
-{
-    if (!S_ISREG(st->st_mode)) {
-        return "is not a regular file; name a PEM file";
-    }
-    if (st->st_uid != 0 && st->st_uid != geteuid()) {
-        return "belongs to another user; make it root's or that of the user who sends";
-    }
-    if ((st->st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-        return "can be written by others than its owner; chmod it to 0600 or 0640";
-    }
-    if ((st->st_mode & S_IROTH) != 0) {
-        return "can be read by all users; chmod it to 0600 or 0640";
-    }
-    return st->st_size > FILE_OCTETS_MAX ? "is too long for a key; name a PEM file" : NULL;
-}
-
 /* The caller frees *out. */
 static enum mq_status open_file(const char *file, BIO **out, struct mq_error *err)
 {
-    struct stat st;
     if (mq_file_is_open_database(file)) {
         return bad_file(err, file,
                         "is a database that this process has open; give the file of the "
@@ -70,7 +51,7 @@ static enum mq_status open_file(const char *file, BIO **out, struct mq_error *er
                             "be able to read it",
                             file, strerror(errno));
     }
-    const char *fault = fstat(fd, &st) != 0 ? strerror(errno) : fault_of(&st);
+    const char *fault = mq_file_key_fault(fd);
     BIO *bio = fault ? NULL : BIO_new_fd(fd, BIO_CLOSE);
     if (!bio) {
         close(fd);

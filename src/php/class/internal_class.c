@@ -275,11 +275,17 @@ ZEND_METHOD(MailQueue_Internal, probe)
         Z_PARAM_STR(text)
     ZEND_PARSE_PARAMETERS_END();
 
+    char *accounts = NULL;
     enum mq_status status = mq_dsn_parse(mq_php_str(text), &dsn, &err);
     if (status == MQ_OK) {
-        status = mq_smtp_probe(&dsn, &trace, &err);
+        status = dsn.account ? mq_php_accounts_path(&accounts, &err) : MQ_OK;
+        if (status == MQ_OK) {
+            status = mq_dsn_is_http(&dsn) ? mq_http_probe(&dsn, &trace, &err)
+                                          : mq_smtp_probe(&dsn, accounts, &trace, &err);
+        }
         mq_dsn_clear(&dsn);
     }
+    free(accounts);
     if (mq_php_ok(status, &err)) {
         RETVAL_STRINGL(trace.data ? trace.data : "", trace.len);
     }
@@ -312,13 +318,11 @@ ZEND_METHOD(MailQueue_Internal, trace)
         Z_PARAM_BOOL(on)
     ZEND_PARSE_PARAMETERS_END();
 
-    struct mq_buffer *trace = MAILQUEUE_G(trace);
-    RETVAL_STRINGL(trace && trace->data ? trace->data : "", trace ? trace->len : 0);
-    if (trace) {
-        mq_buffer_clear(trace);
-        free(trace);
-    }
-    MAILQUEUE_G(trace) = on ? calloc(1, sizeof *trace) : NULL;
+    /* A run may be under way and goes on writing, so the buffer stays where it is. */
+    struct mq_buffer *trace = &MAILQUEUE_G(trace);
+    RETVAL_STRINGL(trace->data ? trace->data : "", trace->len);
+    mq_buffer_clear(trace);
+    MAILQUEUE_G(traces) = on;
 }
 
 /* ---- files ---- */

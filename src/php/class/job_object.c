@@ -129,10 +129,12 @@ void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view v
     mq_php_set_text(next++, job->locked_by[0] ? job->locked_by : NULL);
     mq_php_set_int(next++, job->last_attempt_at != 0, job->last_attempt_at);
     mq_php_set_text(next++, job->last_error);
-    mq_php_set_text(next++, job->parked_for);
+    mq_php_set_text(next++, job->state == MQ_PARKED ? job->parked_for : NULL);
     ZVAL_LONG(next++, job->created_at);
     mq_php_set_int(next++, job->resent_of != 0, job->resent_of);
     mq_php_set_int(next++, job->expected_at != 0, job->expected_at);
+    bool waits = job->state == MQ_PENDING || job->state == MQ_FAILED;
+    mq_php_set_text(next++, job->waits_for ? job->waits_for : waits ? job->put_back : NULL);
     mq_php_set_text(next++, job->message_id ? job->message_id : "");
     mq_php_set_text(next++, job->subject);
     mq_php_set_text(next++, job->envelope_from);
@@ -143,6 +145,7 @@ void mq_php_job_show(zval *out, const struct mq_job *job, enum mq_php_job_view v
     }
     next++;
     fill_refused(next++, job->refused);
+    mq_php_set_text(next++, job->relay);
     fill_message(next, job, view);
 }
 

@@ -15,6 +15,7 @@
 #include "php/class/value_objects.h"
 #include "php/pdo/method.h"
 #include "php/pdo/server.h"
+#include "php/zones.h"
 #include "php_mailqueue.h"
 
 #define BUSY_TIMEOUT_MS     5000
@@ -207,6 +208,7 @@ static bool take_arguments(struct mq_php_queue *self, const struct arguments *ar
 {
     struct mq_queue_options *options = &self->options;
     mq_queue_options_init(options);
+    options->zones = &mq_php_zones;
     array_init(&self->texts);
     options->redirect_to = machine_setting(self, "MAILQUEUE_REDIRECT_TO", MAILQUEUE_G(redirect_to));
     options->allow_to = machine_setting(self, "MAILQUEUE_ALLOW_TO", MAILQUEUE_G(allow_to));

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "SAPI.h"
-#include "build-defs.h"
 #include "zend_closures.h"
 #include "zend_enum.h"
 #include "zend_exceptions.h"
@@ -25,11 +24,12 @@
 #include "php/message/fields.h"
 #include "php/paths.h"
 #include "php/pdo/driver.h"
+#include "php/verdicts.h"
 #include "php/worker/hooks.h"
+#include "php/worker/transports.h"
 #include "php_mailqueue.h"
 #include "queue/body.h"
 #include "queue/claim.h"
-#include "send/factory.h"
 #include "worker/lock.h"
 #include "worker/log.h"
 #include "worker/worker.h"
@@ -71,8 +71,6 @@ static const struct {
 
 struct run {
     /* The arguments; borrowed from the call. */
-    zend_object *transport_closure;
-    zend_string *dsn; /* NULL: the ini setting */
     struct mq_php_callable compose, sign, on_event;
     zend_long number[ARG_COUNT];
     bool is_null[ARG_COUNT];
@@ -85,12 +83,11 @@ struct run {
     /* What the run opens. */
     struct mq_php_run php;
     struct mq_php_hooks hooks;
-    struct mq_php_callable closure;
-    struct mq_queue *queue; /* the run's own, whose connection does the checkpoints */
-    struct mq_transport *transport;
+    struct mq_php_relays relays; /* its arguments, too */
+    struct mq_queue *queue;      /* the run's own, whose connection does the checkpoints */
+    struct mq_rules *verdicts; /* NULL: none */
     char *log_path;
     char *run_dir;
-    int64_t final_timeout_ms; /* 0: the transport waits for nothing after the message */
 };
 
 static bool check_number(uint32_t arg, zend_long value)
@@ -146,80 +143,16 @@ static bool is_allowed(const char *path)
     return php_check_open_basedir_ex(path, 0) == 0;
 }
 
-/* Checks the path that a DSN names on this host against open_basedir. As in mail(), open_basedir
- * does not apply to sendmail_path of php.ini, which the administrator has chosen. */
-static enum mq_status check_path_of(const struct mq_dsn *dsn, struct mq_error *err)
-{
-    const char *path = mq_dsn_local_path(dsn);
-    if (path && !is_allowed(path)) {
-        return mq_error_set(err, MQ_CONFIG, "transport",
-                            "transport: open_basedir does not allow %s; name one that it allows",
-                            path);
-    }
-    return MQ_OK;
-}
-
-static struct mq_transport_options transport_options(zend_long connections, struct mq_clock clock)
-{
-    return (struct mq_transport_options){
-        .clock = clock,
-        .connections = (int)connections,
-        .sendmail_path = MQ_PHP_INI("sendmail_path"),
-        .own_program = PHP_BINDIR "/mailqueue",
-        .trace = MAILQUEUE_G(trace),
-        .no_command = !zend_hash_str_exists(CG(function_table), ZEND_STRL("proc_open")),
-    };
-}
-
-static enum mq_status open_closure(struct run *run, struct mq_error *err)
-{
-    zval closure;
-    ZVAL_OBJ(&closure, run->transport_closure);
-    zend_fcall_info_init(&closure, 0, &run->closure.info, &run->closure.cache, NULL, NULL);
-    return mq_closure_transport_new(&run->php, &run->closure, mq_queue_clock(run->queue),
-                                    &run->transport, err);
-}
-
-static enum mq_status open_dsn(struct run *run, struct mq_str text, struct mq_error *err)
-{
-    const struct mq_transport_options options =
-        transport_options(run->number[ARG_CONNECTIONS], *mq_queue_clock(run->queue));
-    struct mq_dsn dsn = {0};
-    MQ_TRY(mq_dsn_parse(text, &dsn, err));
-    enum mq_status status = check_path_of(&dsn, err);
-    if (status == MQ_OK) {
-        run->final_timeout_ms = dsn.final_timeout_ms;
-        status = mq_transport_open(&dsn, &options, &run->transport, err);
-    }
-    mq_dsn_clear(&dsn);
-    return status;
-}
-
 /* Returns MQ_THROWN also if the lease is too short. */
-static enum mq_status open_transport(struct run *run, struct mq_error *err)
+static enum mq_status open_relays(struct run *run, struct mq_error *err)
 {
-    if (run->transport_closure) {
-        return open_closure(run, err);
-    }
-    const char *set = MAILQUEUE_G(transport);
-    bool is_default = run->dsn == NULL && (set == NULL || *set == '\0');
-    struct mq_str dsn = mq_str_of(is_default ? "sendmail://default" : set);
-    enum mq_status status = open_dsn(run, run->dsn ? mq_php_str(run->dsn) : dsn, err);
-    if (status != MQ_OK && run->dsn) {
-        mq_php_throw_argument(ARG_TRANSPORT, err);
-        return MQ_THROWN;
-    }
-    if (is_default && status == MQ_CONFIG) {
-        zend_throw_exception_ex(
-            mq_ce_exception, 0,
-            "No transport: give one, such as \"smtp://user:password@host:587\", or set the ini "
-            "setting mailqueue.transport; php.ini's sendmail_path cannot be it (%s)",
-            err->text);
-        return MQ_THROWN;
-    }
-    MQ_TRY(status);
-    return check_lease(ARG_LEASE, run->number[ARG_LEASE], run->final_timeout_ms) ? MQ_OK
-                                                                                 : MQ_THROWN;
+    run->relays.run = &run->php;
+    run->relays.clock = *mq_queue_clock(run->queue);
+    run->relays.connections = run->number[ARG_CONNECTIONS];
+    run->relays.verdicts = run->verdicts;
+    MQ_TRY(mq_php_relays_open(&run->relays, err));
+    return check_lease(ARG_LEASE, run->number[ARG_LEASE], run->relays.final_timeout_ms) ? MQ_OK
+                                                                                        : MQ_THROWN;
 }
 
 static enum mq_status open_dkim(struct run *run, struct mq_error *err)
@@ -254,8 +187,9 @@ static enum mq_status open_log(struct run *run, struct mq_error *err)
 
 static enum mq_status open_run(struct run *run, struct mq_php_queue *self, struct mq_error *err)
 {
+    MQ_TRY(mq_php_verdicts_read(&run->verdicts, err));
     MQ_TRY(mq_php_queue_open(self, true, &run->queue, err));
-    MQ_TRY(open_transport(run, err));
+    MQ_TRY(open_relays(run, err));
     run->php.pdo = mq_php_pdo_of_run(mq_queue_db(run->queue));
     MQ_TRY(mq_php_run_dir(run->queue, &run->run_dir, err));
     MQ_TRY(mq_php_run_dir_prepare(run->queue, run->run_dir, err));
@@ -280,9 +214,8 @@ static void warn_of_log(const struct run *run)
 
 static void close_run(struct run *run)
 {
-    if (run->transport) {
-        mq_transport_free(run->transport);
-    }
+    mq_php_relays_close(&run->relays);
+    mq_rules_free(run->verdicts);
     mq_queue_close(run->queue);
     if (run->hooks.log) {
         mq_log_close(run->hooks.log);
@@ -310,7 +243,7 @@ static enum mq_status work(struct run *run, struct mq_report *report, struct mq_
         .max_workers = (int)number[ARG_MAX_WORKERS],
         .max_bytes = number[ARG_MAX_BYTES],
         .grace_s = number[ARG_GRACE],
-        .final_timeout_s = (run->final_timeout_ms + 999) / 1000,
+        .final_timeout_s = (run->relays.final_timeout_ms + 999) / 1000,
         .daemon = run->daemon,
         .in_request = run->in_request,
         .on_uncertain = is_hold(run->on_uncertain) ? MQ_UNCERTAIN_HOLD : MQ_UNCERTAIN_RETRY,
@@ -321,7 +254,7 @@ static enum mq_status work(struct run *run, struct mq_report *report, struct mq_
     run->hooks.on_event = ZEND_FCI_INITIALIZED(run->on_event.info) ? &run->on_event : NULL;
     struct mq_worker_hooks hooks;
     mq_php_worker_hooks(&run->hooks, &hooks);
-    struct mq_worker worker = {run->queue, run->transport, &options, &hooks};
+    struct mq_worker worker = {run->queue, &run->relays.all, &options, &hooks};
     return mq_worker_run(&worker, report, err);
 }
 
@@ -383,11 +316,10 @@ ZEND_METHOD(MailQueue, runWorker)
     struct run run = {0};
     zend_long *number = run.number;
     bool *is_null = run.is_null;
-
     set_defaults(&run);
-    ZEND_PARSE_PARAMETERS_START(0, 17)
+    ZEND_PARSE_PARAMETERS_START(0, 18)
         Z_PARAM_OPTIONAL
-        Z_PARAM_OBJ_OF_CLASS_OR_STR_OR_NULL(run.transport_closure, zend_ce_closure, run.dsn)
+        Z_PARAM_OBJ_OF_CLASS_OR_STR_OR_NULL(run.relays.closure, zend_ce_closure, run.relays.dsn)
         Z_PARAM_FUNC_OR_NULL(run.compose.info, run.compose.cache)
         Z_PARAM_LONG(number[ARG_CONNECTIONS])
         Z_PARAM_LONG(number[ARG_BATCH])
@@ -404,6 +336,7 @@ ZEND_METHOD(MailQueue, runWorker)
         Z_PARAM_LONG(number[ARG_MAX_BYTES])
         Z_PARAM_BOOL(run.verbose)
         Z_PARAM_FUNC_OR_NULL(run.sign.info, run.sign.cache)
+        Z_PARAM_ZVAL(run.relays.given)
     ZEND_PARSE_PARAMETERS_END();
 
     run_worker(ZEND_THIS, &run, return_value);
@@ -424,46 +357,22 @@ ZEND_METHOD(MailQueue_Internal, limits)
     }
 }
 
-/* Whether runWorker() would accept the DSN. Opens no connection and creates no directory. */
-static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, char **redacted,
-                              struct mq_error *err)
-{
-    const struct mq_transport_options options = transport_options(1, mq_clock_system());
-    struct mq_transport *transport = NULL;
-    struct mq_dsn dsn;
-    MQ_TRY(mq_dsn_parse(text, &dsn, err));
-    enum mq_status status = check_path_of(&dsn, err);
-    if (status == MQ_OK) { /* before the transport takes over the DSN's texts */
-        *final_timeout_ms = dsn.final_timeout_ms;
-        *redacted = mq_dsn_redacted(&dsn);
-        status = *redacted ? MQ_OK : mq_error_nomem(err);
-    }
-    if (status == MQ_OK && !mq_dsn_is(&dsn, "file")) {
-        status = mq_transport_open(&dsn, &options, &transport, err);
-    }
-    if (transport) {
-        mq_transport_free(transport);
-    }
-    mq_dsn_clear(&dsn);
-    return status;
-}
-
 ZEND_METHOD(MailQueue, checkTransport)
 {
     zend_string *dsn;
     zend_long lease = numbers[ARG_LEASE].standard;
     int64_t final_timeout_ms = 0;
-    char *redacted = NULL;
+    struct mq_buffer redacted = {0};
     struct mq_error err;
 
     if (zend_parse_parameters(ZEND_NUM_ARGS(), "S|l", &dsn, &lease) == FAILURE ||
         !mq_php_check_range(2, lease, numbers[ARG_LEASE].min, numbers[ARG_LEASE].max, "")) {
         RETURN_THROWS();
     }
-    if (try_dsn(mq_php_str(dsn), &final_timeout_ms, &redacted, &err) != MQ_OK) {
+    if (mq_php_try_transport(mq_php_str(dsn), &final_timeout_ms, &redacted, &err) != MQ_OK) {
         mq_php_throw_argument(1, &err);
     } else if (check_lease(2, lease, final_timeout_ms)) {
-        RETVAL_STRING(redacted);
+        RETVAL_STRINGL(redacted.data, redacted.len);
     }
-    free(redacted);
+    mq_buffer_clear(&redacted);
 }

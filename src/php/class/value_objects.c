@@ -24,6 +24,20 @@ static void list_estimated(zval *out, const struct mq_stats *stats)
     }
 }
 
+static void list_limits(zval *out, const struct mq_stats *stats)
+{
+    array_init(out);
+    for (size_t i = 0; i < stats->limit_count; i++) {
+        const struct mq_limit_state *state = &stats->limits[i];
+        zval limit;
+        array_init(&limit);
+        add_assoc_string(&limit, "limit", state->text);
+        mq_php_add_int(&limit, "left", state->left >= 0, state->left);
+        mq_php_add_int(&limit, "fullUntil", state->full_until_s != 0, state->full_until_s);
+        add_next_index_zval(out, &limit);
+    }
+}
+
 void mq_php_stats_new(zval *out, const struct mq_stats *stats)
 {
     object_init_ex(out, mq_ce_stats);
@@ -47,12 +61,17 @@ void mq_php_stats_new(zval *out, const struct mq_stats *stats)
         ZVAL_NULL(next);
     }
     next++;
+    list_limits(next++, stats);
     mq_php_set_int(next++, stats->empty_in_s >= 0, stats->empty_in_s);
     mq_php_set_int(next++, stats->last_run_s != 0, stats->last_run_s);
     mq_php_set_int(next++, stats->paused_until_s != 0, stats->paused_until_s);
     mq_php_set_text(next++, stats->paused);
     mq_php_set_text(next++, stats->paused_relay);
     mq_php_set_text(next++, stats->redirect_to);
+    array_init(next);
+    for (size_t i = 0; i < stats->closed_count; i++) {
+        add_assoc_long(next, stats->closed[i].types, stats->closed[i].open_s);
+    }
 }
 
 void mq_php_report_new(zval *out, const struct mq_report *report)

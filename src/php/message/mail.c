@@ -22,6 +22,7 @@ void mq_php_mail_clear(struct mq_php_mail *mail)
     mq_strings_clear(&mail->recipients);
     free(mail->envelope_from);
     free(mail->message_id);
+    free(mail->relay);
     *mail = (struct mq_php_mail){0};
 }
 
@@ -184,6 +185,36 @@ static enum mq_status make_message_id(struct mq_php_mail *mail,
     return mail->message_id ? MQ_OK : mq_error_nomem(err);
 }
 
+/* ---- the relay that the message names ---- */
+
+static bool find_relay(struct mq_str message, struct mq_message_fields *field)
+{
+    mq_message_fields_init(field, message);
+    while (mq_message_fields_next(field)) {
+        if (mq_str_equal_nocase(field->name, MQ_STR("X-MailQueue-Relay"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes the header X-MailQueue-Relay out of the message, and keeps the name that it has. */
+static enum mq_status take_relay(struct mq_php_mail *mail, struct mq_error *err)
+{
+    struct mq_message_fields field;
+    while (find_relay(mq_buffer_view(&mail->body), &field)) {
+        size_t at = (size_t)(field.name.data - mail->body.data);
+        size_t len = (size_t)(field.rest.data - field.name.data);
+        free(mail->relay);
+        mail->relay = mq_str_dup(field.value);
+        memmove(mail->body.data + at, mail->body.data + at + len, mail->body.len - at - len);
+        mail->body.len -= len;
+        mail->body.data[mail->body.len] = '\0';
+        MQ_TRY(mail->relay ? MQ_OK : mq_error_nomem(err));
+    }
+    return MQ_OK;
+}
+
 enum mq_status mq_php_mail_compose(struct mq_php_mail *mail, const zval *value,
                                    const struct mq_job *job, struct mq_error *err)
 {
@@ -191,7 +222,8 @@ enum mq_status mq_php_mail_compose(struct mq_php_mail *mail, const zval *value,
     MQ_TRY(
         deduce_envelope(mail, message, job->envelope_from != NULL, job->recipients.count > 0, err));
     mail->message_id = mq_str_dup(mq_str_of(job->message_id));
-    return mail->message_id ? make_body(mail, message, job->created_at, err) : mq_error_nomem(err);
+    MQ_TRY(mail->message_id ? make_body(mail, message, job->created_at, err) : mq_error_nomem(err));
+    return take_relay(mail, err);
 }
 
 /* ---- the job ---- */
@@ -227,6 +259,7 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
     MQ_TRY(make_message_id(mail, message, err));
     if (message) {
         MQ_TRY(make_body(mail, message, now_s, err));
+        MQ_TRY(take_relay(mail, err));
     }
     /* In the job, 0 means the backoff policy's maximum; but a 0 that was given is an error. */
     int attempts = args->max_attempts == 0 ? -1 : to_int(args->max_attempts);
@@ -243,6 +276,7 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
         .body = mq_buffer_view(&mail->body),
         .notify = &args->notify,
         .subject = subject_of(mail),
+        .relay = args->relay ? mq_php_view(args->relay) : mq_str_of(mail->relay),
     };
     if (mail->subject.failed) {
         return mq_error_nomem(err);

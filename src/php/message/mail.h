@@ -23,6 +23,7 @@ struct mq_php_arguments {
     bool max_attempts_given;
     zend_string *envelope_from; /* NULL: not given */
     zval recipients;            /* array; undefined: not given */
+    zend_string *relay;         /* NULL: not given */
     struct mq_notify notify;    /* from the argument dsn */
 };
 
@@ -48,6 +49,7 @@ struct mq_php_mail {
     struct mq_buffer subject; /* taken from the body */
     char *message_id;
     char *envelope_from;
+    char *relay; /* from the header X-MailQueue-Relay */
     struct mq_strings recipients;
 };
 

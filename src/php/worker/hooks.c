@@ -43,8 +43,7 @@ static enum mq_status failure(const char *name, const char *text, struct mq_erro
     return mq_error_set(err, MQ_MESSAGE, name, "%s: %s", name, text);
 }
 
-/* Exceptions mean "try later" (MQ_MESSAGE), but exit() ends the run. */
-static enum mq_status take_exception(const char *name, struct mq_error *err)
+enum mq_status mq_php_take_exception(const char *name, struct mq_error *err)
 {
     char text[MQ_ERROR_TEXT_MAX];
     if (mq_php_exiting()) {
@@ -74,7 +73,7 @@ static enum mq_compose_end failed(struct compose_call *call, const char *text)
 
 static enum mq_compose_end failed_by_exception(struct compose_call *call)
 {
-    enum mq_status status = take_exception("compose", call->err);
+    enum mq_status status = mq_php_take_exception("compose", call->err);
     return status == MQ_THROWN ? MQ_COMPOSE_STOP : MQ_COMPOSE_FAILED;
 }
 
@@ -89,8 +88,9 @@ static enum mq_status take_message(struct compose_call *call, const zval *messag
         return mq_error_nomem(call->err);
     }
     out->envelope_from = mail->envelope_from;
+    out->relay = mail->relay;
     out->recipients = mail->recipients;
-    mail->envelope_from = NULL;
+    mail->envelope_from = mail->relay = NULL;
     mail->recipients = (struct mq_strings){0};
     return MQ_OK;
 }
@@ -205,7 +205,7 @@ static void sign_body(void *context)
     }
     zval_ptr_dtor(&result);
     if (EG(exception)) { /* perhaps thrown by a destructor */
-        call->status = take_exception("sign", call->err);
+        call->status = mq_php_take_exception("sign", call->err);
     }
 }
 

@@ -28,6 +28,10 @@ struct mq_php_hooks {
 enum mq_status mq_php_call_out(struct mq_php_run *run, const char *name,
                                void (*body)(void *context), void *context, struct mq_error *err);
 
+/* Takes a pending exception: MQ_MESSAGE, so the mail is tried later; MQ_THROWN: exit() was called,
+ * and the run ends. The text begins with `name`. */
+enum mq_status mq_php_take_exception(const char *name, struct mq_error *err);
+
 /* Fills in the hooks for the worker. `hooks` is their context and must live as long. */
 void mq_php_worker_hooks(struct mq_php_hooks *hooks, struct mq_worker_hooks *out);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "queue/config/kept_hours.h"
 #include "queue/config/keys.h"
 #include "queue/handle.h"
 #include "queue/sql/schema.h"
@@ -28,11 +29,16 @@ static enum mq_status check_set(struct mq_queue *queue, const char *name, const 
     const struct mq_config_key *key = mq_config_key(name);
     struct mq_str text = mq_str_trim(mq_str_of(value));
     int64_t number = 0;
-    if (!key || text.len == 0 || mq_config_parse(key->kind, text, &number)) {
+    if (!key || text.len == 0) {
         return MQ_OK;
     }
-    return mq_error_set(err, MQ_INVALID, name, "%s cannot be \"%.*s\"; allowed values: %s", name,
-                        (int)mq_utf8_cut(text, 100), text.data, key->kind->range);
+    if (mq_config_parse(key->kind, text, &number)) {
+        return key == &mq_config_keys[MQ_KEY_HOURS] ? mq_hours_check(queue, value, err) : MQ_OK;
+    }
+    struct mq_error why;
+    mq_config_why(key, text, &why);
+    return mq_error_set(err, MQ_INVALID, name, "%s cannot be \"%.*s\"; %s", name,
+                        (int)mq_utf8_cut(text, 100), text.data, why.text);
 }
 
 enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, const char *value,
@@ -42,6 +48,10 @@ enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, cons
     enum mq_status status = check_set(queue, key, value, err);
     while (mq_tx_next(&tx, &status, err)) {
         status = mq_config_put(queue, key, value, err);
+        if (status == MQ_OK && strcmp(key, mq_config_keys[MQ_KEY_LIMITS].name) == 0) {
+            /* Mail that waits for the old limits gets its slots by the new ones. */
+            status = mq_sql_exec(queue, MQ_SQL_LINES_END, MQ_ARGS(mq_int(tx.now_s)), err);
+        }
     }
     return status;
 }

@@ -6,14 +6,16 @@
 #include <time.h>
 
 #include "core/ascii.h"
+#include "core/error.h"
 #include "core/json.h"
 #include "mime/address.h"
 #include "policy/bucket.h"
-#include "queue/enqueue.h"
+#include "policy/hours.h"
+#include "policy/limits.h"
+#include "policy/types.h"
 
 #define NUMBER_MAX  1000000000
 #define SECONDS_MAX 253402300799LL /* the last second of the year 9999 */
-#define EVERY_BUT   "every type but "
 
 static bool parse_bool(struct mq_str text, int64_t *value)
 {
@@ -117,26 +119,22 @@ bool mq_config_parse_redirects(struct mq_str list, struct mq_strings *out)
     return ok;
 }
 
-/* Returns false without memory, too: the claim stops, and no mail goes to a wrong address. */
-bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but)
-{
-    *but = mq_str_begins(text, EVERY_BUT);
-    text = mq_str_skip(text, *but ? sizeof(EVERY_BUT) - 1 : 0);
-    for (bool more = true; more;) {
-        more = mq_str_find(text, ',') < text.len;
-        struct mq_str type = mq_str_trim(mq_str_cut_at(&text, ','));
-        if (type.len == 0 || type.len > MQ_TYPE_MAX || (out && !mq_strings_add(out, type))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool parse_types(struct mq_str text, int64_t *value)
 {
     bool but;
     (void)value;
-    return mq_config_parse_types(text, NULL, &but);
+    return mq_types_parse(text, NULL, &but);
+}
+
+static bool parse_hours(struct mq_str text, int64_t *value)
+{
+    (void)value;
+    return mq_hours_parse(text, NULL, NULL) == MQ_OK;
+}
+
+static void why_not_hours(struct mq_str text, struct mq_error *why)
+{
+    mq_hours_parse(text, NULL, why);
 }
 
 static bool parse_object(struct mq_str text, int64_t *value)
@@ -148,6 +146,19 @@ static bool parse_object(struct mq_str text, int64_t *value)
     return ok;
 }
 
+static void why_not_limits(struct mq_str text, struct mq_error *why)
+{
+    struct mq_limits limits;
+    mq_limits_parse(text, &limits, why);
+}
+
+static bool parse_limits(struct mq_str text, int64_t *value)
+{
+    struct mq_limits limits;
+    (void)value;
+    return mq_limits_parse(text, &limits, NULL) == MQ_OK;
+}
+
 bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int64_t *value)
 {
     int64_t parsed = 0;
@@ -156,6 +167,16 @@ bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int6
     }
     *value = parsed;
     return true;
+}
+
+void mq_config_why(const struct mq_config_key *key, struct mq_str text, struct mq_error *why)
+{
+    struct mq_error found = {.text = ""};
+    if (key->why) {
+        key->why(text, &found);
+    }
+    mq_error_set(why, MQ_INVALID, NULL, "%s%sallowed values: %s", found.text,
+                 found.text[0] ? "; " : "", key->kind->range);
 }
 
 #define NUMBERS    " … " MQ_DIGITS(NUMBER_MAX)
@@ -175,6 +196,10 @@ static const struct mq_config_kind moment = {"time", "UTC seconds | ISO 8601", p
 static const struct mq_config_kind redirect = {"text", "address | @domain", parse_redirect, 0, 0};
 static const struct mq_config_kind types = {"text", "types, separated by commas", parse_types, 0,
                                             0};
+static const struct mq_config_kind hours = {"text", "[types:] days times zone; …", parse_hours, 0,
+                                            0};
+static const struct mq_config_kind limits = {"text", "N/LENGTH, separated by commas", parse_limits,
+                                             0, 0};
 static const struct mq_config_kind object = {"object", "JSON object of strings", parse_object, 0,
                                              0};
 static const struct mq_config_kind record = {"object", "JSON object", NULL, 0, 0};
@@ -190,9 +215,14 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_BURST] = {"mailBurst", &positive, "max(min(N, 5), ceil(N / 60))",
                       "Recipients that may be sent at once after a quiet time.", .computed = true,
                       .in_claims = true},
+    [MQ_KEY_LIMITS] =
+        {"mailLimits", &limits, "",
+         "Limits in windows, as 60/1h, 500/1d per sender: of recipients or mails, for "
+         "all, per relay or per sender.",
+         .why = why_not_limits, .in_claims = true},
     [MQ_KEY_RATE_MODE] = {"mailRateMode", &mode, "average",
-                          "average: a token bucket; strict: no rolling hour on the relay's clock "
-                          "exceeds the limit.",
+                          "average: a token bucket; strict: no rolling hour or window on the "
+                          "relay's clock exceeds its limit.",
                           .in_claims = true},
     [MQ_KEY_REDIRECT_TO] = {"mailRedirectTo", &redirect, "",
                             "Test mode: replaces every envelope recipient; @domain keeps the "
@@ -203,13 +233,16 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                                .in_claims = true, .alias = "@schumbi.de",
                                .alias_of = MQ_KEY_REDIRECT_TO},
     [MQ_KEY_REDIRECT_TYPES] =
-        {"mailRedirectTypes", &types, EVERY_BUT "organizer",
+        {"mailRedirectTypes", &types, MQ_TYPES_EVERY_BUT "organizer",
          "The mail types that the test mode redirects, or \"every type but\" a list of them.",
          .in_claims = true},
     [MQ_KEY_LIVE_FROM] = {"mailLiveFrom", &moment, "", "From this time on the test mode is off.",
                           .in_claims = true},
     [MQ_KEY_LIVE_UNTIL] = {"mailLiveUntil", &moment, "",
                            "From this time on the test mode is on again.", .in_claims = true},
+    [MQ_KEY_HOURS] = {"mailHours", &hours, "",
+                      "When mail of which types may be sent; types that no rule names always may.",
+                      .why = why_not_hours, .in_claims = true},
     [MQ_KEY_HISTORY_DAYS] = {"mailHistoryDays", &days, "0",
                              "For how many days the worker keeps a row for each attempt; 0: none.",
                              .in_claims = true},
@@ -228,6 +261,9 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                                  "What each relay was found to accept: the next mail's commands "
                                  "after a dot, or only one mail's commands as a group.",
                                  .internal = true},
+    [MQ_KEY_HOURS_KEPT] = {"mailHoursKept", &object, "",
+                           "By which mailHours mail of which job table was put back.",
+                           .internal = true, .in_claims = true},
     [MQ_KEY_LAST_RUN] = {"mailLastRun", &moment, "", "When a worker last ran.", .internal = true},
     [MQ_KEY_MOVED_TO] = {"mailQueueMovedTo", &object, "",
                          "Job tables whose mail is moved to another database, which alone sends "

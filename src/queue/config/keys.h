@@ -8,6 +8,8 @@
 
 #include "core/buffer.h"
 
+struct mq_error;
+
 /* A type of config value. */
 struct mq_config_kind {
     const char *type;  /* "bool", "int", "enum", "text", "time", "number", "object" */
@@ -25,18 +27,21 @@ enum mq_config_id {
     MQ_KEY_ENABLED,
     MQ_KEY_MAX_PER_HOUR,
     MQ_KEY_BURST,
+    MQ_KEY_LIMITS,
     MQ_KEY_RATE_MODE,
     MQ_KEY_REDIRECT_TO,
     MQ_KEY_REDIRECT_ALIAS,
     MQ_KEY_REDIRECT_TYPES,
     MQ_KEY_LIVE_FROM,
     MQ_KEY_LIVE_UNTIL,
+    MQ_KEY_HOURS,
     MQ_KEY_HISTORY_DAYS,
     MQ_KEY_STALE_AFTER,
     MQ_KEY_TOKENS,
     MQ_KEY_LAST_REFILL,
     MQ_KEY_RELAY_PAUSE,
     MQ_KEY_RELAY_PIPELINING,
+    MQ_KEY_HOURS_KEPT,
     MQ_KEY_LAST_RUN,
     MQ_KEY_MOVED_TO,
     MQ_KEY_MOVED_FROM,
@@ -52,22 +57,23 @@ struct mq_config_key {
     const struct mq_config_kind *kind;
     const char *standard; /* what an unset key means; "": nothing */
     const char *meaning;  /* one sentence */
-    bool computed;        /* `standard` only tells people how it is computed */
-    bool internal;        /* the queue's own state, not a setting */
-    bool in_claims;       /* each claim reads it */
-    const char *alias;    /* the value of the key alias_of, if that key is unset and this one is
-                             true; NULL: no alias */
+    /* Says what is wrong with a text that is no such value. NULL: the range says enough. */
+    void (*why)(struct mq_str text, struct mq_error *why);
+    bool computed;     /* `standard` only tells people how it is computed */
+    bool internal;     /* the queue's own state, not a setting */
+    bool in_claims;    /* each claim reads it */
+    const char *alias; /* the value of the key alias_of, if that key is unset and this one is
+                          true; NULL: no alias */
     enum mq_config_id alias_of;
 };
 extern const struct mq_config_key mq_config_keys[MQ_KEY_COUNT];
 
 /* Finds a key by its name. NULL: the key is the application's. */
 const struct mq_config_key *mq_config_key(const char *name);
+/* Sets the text of `why`: what is wrong with this value, if that is known, and what is allowed. */
+void mq_config_why(const struct mq_config_key *key, struct mq_str text, struct mq_error *why);
 bool mq_config_parse_int(struct mq_str text, int64_t *value);
 /* Parses addresses and "@domain"s, separated by commas, and appends them to `out`. */
 bool mq_config_parse_redirects(struct mq_str list, struct mq_strings *out);
-/* Parses a list of mail types and appends them to `out` (NULL: only checks the list). *but: the
- * list names the types to leave out ("every type but a, b"). */
-bool mq_config_parse_types(struct mq_str text, struct mq_strings *out, bool *but);
 
 #endif

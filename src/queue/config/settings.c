@@ -7,7 +7,9 @@
 #include <strings.h>
 
 #include "core/json.h"
+#include "policy/limits.h"
 #include "policy/states.h"
+#include "policy/types.h"
 #include "queue/config/keys.h"
 #include "queue/handle.h"
 
@@ -39,12 +41,11 @@ static enum mq_status take(struct raw *raw, struct mq_str name, struct mq_str te
     if (mq_config_parse(key->kind, text, &raw[i].value)) {
         return MQ_OK;
     }
-    return mq_error_set(
-        err, MQ_CONFIG, key->name,
-        "config key %s cannot be read: \"%.*s\"; allowed values: %s. Nothing is "
-        "sent until it is corrected (`mailqueue config %s VALUE`, or `mailqueue config "
-        "--unset %s`)",
-        key->name, (int)mq_utf8_cut(text, 100), text.data, key->kind->range, key->name, key->name);
+    struct mq_error why;
+    mq_config_why(key, text, &why);
+    return mq_error_set(err, MQ_CONFIG, key->name,
+                        "config key %s cannot be read: \"%.*s\"; %s. " MQ_CONFIG_CURE, key->name,
+                        (int)mq_utf8_cut(text, 100), text.data, why.text, key->name, key->name);
 }
 
 static enum mq_status read_raw(struct mq_queue *queue, struct raw *raw, struct mq_error *err)
@@ -75,6 +76,19 @@ static void read_bucket(const struct raw *raw, int64_t now_s, struct mq_bucket *
     bucket->last_refill_s = value_or(&raw[MQ_KEY_LAST_REFILL], now_s);
 }
 
+/* Keeps the text, which the limits point into. False without memory. */
+static bool read_limits(struct raw *raw, struct mq_settings *out)
+{
+    out->burst = value_or(&raw[MQ_KEY_BURST], 0);
+    if (!raw[MQ_KEY_LIMITS].text) {
+        return true;
+    }
+    out->limits = malloc(sizeof(*out->limits));
+    out->limits_text = raw[MQ_KEY_LIMITS].text;
+    raw[MQ_KEY_LIMITS].text = NULL;
+    return out->limits && mq_limits_parse(mq_str_of(out->limits_text), out->limits, NULL) == MQ_OK;
+}
+
 static bool live(const struct raw *raw, int64_t now_s)
 {
     return (raw[MQ_KEY_LIVE_FROM].text || raw[MQ_KEY_LIVE_UNTIL].text) &&
@@ -95,7 +109,7 @@ static bool read_redirect(const struct raw *raw, int64_t now_s, struct mq_settin
     out->redirect_to = strdup(to);
     types = types ? types : mq_config_keys[MQ_KEY_REDIRECT_TYPES].standard;
     return out->redirect_to &&
-           mq_config_parse_types(mq_str_of(types), &out->redirect_types, &out->redirect_all_but);
+           mq_types_parse(mq_str_of(types), &out->redirect_types, &out->redirect_all_but);
 }
 
 /* This machine's redirect holds whatever the table says, so that the copy of a database cannot
@@ -161,6 +175,13 @@ static bool move_blocks(const char *text, enum mq_move_side side, const char *ta
 
 /* ---- all ---- */
 
+static char *take_text(struct raw *raw)
+{
+    char *text = raw->text;
+    raw->text = NULL;
+    return text;
+}
+
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
                                 struct mq_error *err)
 {
@@ -168,6 +189,9 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
     struct raw raw[MQ_KEY_COUNT] = {0};
     struct mq_settings settings = {0};
     enum mq_status status = read_raw(queue, raw, err);
+    if (status == MQ_OK && !read_limits(raw, &settings)) {
+        status = mq_error_nomem(err);
+    }
     if (status == MQ_OK && (queue->redirect_to || queue->allow_to)) {
         status = read_own_redirect(queue, &settings, err);
     } else if (status == MQ_OK && !read_redirect(raw, now_s, &settings)) {
@@ -180,8 +204,9 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
         settings.rate_mode = (enum mq_rate_mode)raw[MQ_KEY_RATE_MODE].value;
         read_bucket(raw, now_s, &settings.bucket);
         settings.history_days = raw[MQ_KEY_HISTORY_DAYS].value;
-        settings.pauses = raw[MQ_KEY_RELAY_PAUSE].text;
-        raw[MQ_KEY_RELAY_PAUSE].text = NULL;
+        settings.hours_kept = take_text(&raw[MQ_KEY_HOURS_KEPT]);
+        settings.pauses = take_text(&raw[MQ_KEY_RELAY_PAUSE]);
+        settings.hours = take_text(&raw[MQ_KEY_HOURS]);
         *out = settings;
     } else {
         mq_settings_clear(&settings);
@@ -192,11 +217,26 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
     return status;
 }
 
+bool mq_settings_limit_by(const struct mq_settings *settings, int scope)
+{
+    bool any = false;
+    for (size_t i = 0; settings->limits && i < settings->limits->count; i++) {
+        any = any || settings->limits->items[i].scope == (enum mq_limit_scope)scope;
+    }
+    return any;
+}
+
 void mq_settings_clear(struct mq_settings *settings)
 {
     free(settings->redirect_to);
     free(settings->pauses);
-    settings->redirect_to = settings->pauses = NULL;
+    free(settings->hours);
+    free(settings->hours_kept);
+    settings->redirect_to = settings->pauses = settings->hours = settings->hours_kept = NULL;
+    free(settings->limits);
+    free(settings->limits_text);
+    settings->limits_text = NULL;
+    settings->limits = NULL;
     mq_strings_clear(&settings->redirect_types);
     mq_strings_clear(&settings->allow_to);
 }

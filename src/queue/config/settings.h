@@ -9,20 +9,38 @@
 #include "core/error.h"
 #include "policy/bucket.h"
 
+struct mq_limits;
 struct mq_queue;
+
+/* How a value that cannot be read is corrected; twice the key's name. */
+#define MQ_CONFIG_CURE                                                                          \
+    "Nothing is sent until it is corrected (`mailqueue config %s VALUE`, or `mailqueue config " \
+    "--unset %s`)"
 
 struct mq_settings {
     bool enabled;
     struct mq_bucket bucket; /* units: as stored, not yet refilled; unset = full */
     enum mq_rate_mode rate_mode;
-    char *redirect_to; /* "a@b", "@domain" or NULL: off */
+    struct mq_limits *limits; /* NULL: mailLimits is unset */
+    char *limits_text;        /* which they point into */
+    int64_t burst;            /* mailBurst; 0: unset */
+    char *redirect_to;        /* "a@b", "@domain" or NULL: off */
     struct mq_strings redirect_types;
     bool redirect_all_but;      /* redirect_types are the types that are not redirected */
     struct mq_strings allow_to; /* addresses and "@domain"s that are not redirected */
     int64_t history_days;
-    char *pauses; /* mailRelayPause, NULL when unset */
+    char *pauses;     /* mailRelayPause, NULL when unset */
+    char *hours;      /* mailHours, NULL when unset; config/kept_hours.h reads it */
+    char *hours_kept; /* mailHoursKept, NULL when unset */
 };
 
+static inline bool mq_settings_limit(const struct mq_settings *settings)
+{
+    return settings->bucket.limit > 0 || settings->limits;
+}
+
+/* Whether a limit of mailLimits has this scope (enum mq_limit_scope). */
+bool mq_settings_limit_by(const struct mq_settings *settings, int scope);
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
                                 struct mq_error *err);
 void mq_settings_clear(struct mq_settings *settings);

@@ -136,6 +136,7 @@ static enum mq_status read_job(struct mq_queue *queue, struct mq_job *job, struc
     }
     MQ_TRY(mq_notify_read(mq_sql_column_str(queue, MQ_COL_FIELDS), &job->notify, err));
     MQ_TRY(read_recipients(queue, job, err));
+    job->from_paid = job->envelope_from != NULL;
     if (job->state == MQ_SENDING && !job->locked_by[0]) {
         job->unreadable = true; /* no settle would match the row, and recovery would never end */
     }
@@ -168,6 +169,19 @@ enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_transit
     }
     change->values[0] = mq_cstr(mq_state_name(change->to));
     return mq_sql_exec(queue, change->slot, (struct mq_args){change->values, change->count}, err);
+}
+
+enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,
+                               struct mq_error *err)
+{
+    int64_t found = 0;
+    *orphaned = false;
+    if (!queue->names.orphan_table[0] || !reference) {
+        return MQ_OK;
+    }
+    MQ_TRY(mq_sql_int(queue, MQ_SQL_ORPHAN, MQ_ARGS(mq_cstr(reference)), &found, err));
+    *orphaned = !found;
+    return MQ_OK;
 }
 
 enum mq_status mq_job_drop(struct mq_queue *queue, int64_t id, struct mq_dropped *sum,

@@ -43,7 +43,10 @@
     X(FIELDS, "fields", "{z}", READ_NOT, "?", mq_text(mq_buffer_view(&row->notify)))              \
     X(SUBJECT, "subject", "{z}", READ_TEXT(subject), "?", mq_note(job->subject))                  \
     X(RESENT_OF, "resent_of", "{n}", READ_INT64(resent_of), "?", mq_int_or_null(job->resent_of))  \
-    X(UNCERTAIN_TO, "uncertain_to", "{z}", READ_TEXT(uncertain_to), NULL, mq_null())
+    X(UNCERTAIN_TO, "uncertain_to", "{z}", READ_TEXT(uncertain_to), NULL, mq_null())              \
+    X(PAID_TO, "paid_to", "{z}", READ_TEXT(paid_to), NULL, mq_null())                             \
+    X(WAITS_FOR, "waits_for", "{z}", READ_TEXT(put_back), NULL, mq_null())                        \
+    X(RELAY, "relay", "{z}", READ_TEXT(relay), "?", mq_text(job->relay))
 
 #define MQ_COLUMN_SYMBOL(symbol, ...) MQ_COL_##symbol,
 enum mq_column_index { MQ_COLUMNS(MQ_COLUMN_SYMBOL) MQ_COL_COUNT };

@@ -130,6 +130,7 @@ static const struct {
     {'t', true, offsetof(struct mq_names, table)},
     {'b', true, offsetof(struct mq_names, body)},
     {'s', true, offsetof(struct mq_names, spent)},
+    {'S', true, offsetof(struct mq_names, window)},
     {'C', true, offsetof(struct mq_names, count)},
     {'H', true, offsetof(struct mq_names, log)},
     {'c', true, offsetof(struct mq_names, config)},
@@ -199,6 +200,8 @@ static void expand_one(struct mq_buffer *out, const struct mq_sql_dialect *diale
         mq_buffer_cstr(out, names->count);
     } else if (what == 'E') {
         mq_buffer_cstr(out, names->log);
+    } else if (what == 'O') {
+        mq_buffer_cstr(out, names->window);
     } else {
         write_name(out, dialect, names, what);
     }

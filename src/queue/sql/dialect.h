@@ -31,7 +31,10 @@ struct mq_db;
     "SELECT " MQ_COUNT_OF(MQ_CLAIMABLE_SQL " ORDER BY priority") MQ_COUNT_OF(sending)           \
         MQ_COUNT_OF(failed " ORDER BY status, id") MQ_COUNT_OF("status = 'parked' ORDER BY id") \
             MQ_COUNT_OF(held " ORDER BY status, id") "(" oldest ")"
-/* The columns of the counters and of the history. docs/schema.sql says what they mean. */
+/* The columns of the windows, of the counters and of the history. docs/schema.sql says what they
+ * mean. */
+#define MQ_WINDOW_COLUMNS \
+    "scope {v} NOT NULL, at {n} NOT NULL, n {n} NOT NULL, PRIMARY KEY (scope, at)"
 #define MQ_COUNT_COLUMNS                                                                     \
     "hour {n} NOT NULL, mail_type {v} NOT NULL, event {h} NOT NULL, part INTEGER NOT NULL, " \
     "mails {n} NOT NULL, recipients {n} NOT NULL, PRIMARY KEY (hour, mail_type, event, part)"
@@ -83,6 +86,7 @@ struct mq_names {
     char table[MQ_NAME_MAX + 1];
     char body[MQ_NAME_MAX + 8];
     char spent[MQ_NAME_MAX + 8];
+    char window[MQ_NAME_MAX + 8];
     char count[MQ_NAME_MAX + 8];
     char log[MQ_NAME_MAX + 8];
     char config[MQ_NAME_MAX + 1];
@@ -92,12 +96,16 @@ struct mq_names {
     char version_key[MQ_NAME_MAX + 24];
 };
 
-/* Replaces the dialect's words, {t} (the job table, quoted), {b} (bodies), {s} (ledger), {C}
- * (counters), {H} (history), {c} (config), {r} (reference column), {o} and {k} (orphan check's
- * table and column), {T}, {G} and {E} (the bare names of the job table, the counters and the
- * history), {j} (all columns), {*} (with their types), {f} and {g} (a new row's columns and
- * values), {K} (the config keys that claims read). malloc'ed; NULL without memory. */
+/* Replaces the dialect's words, {t} (the job table, quoted), {b} (bodies), {s} (ledger), {S}
+ * (windows), {C} (counters), {H} (history), {c} (config), {r} (reference column), {o} and {k}
+ * (orphan check's table and column), {T}, {O}, {G} and {E} (the bare names of the job table, the
+ * windows, the counters and the history), {j} (all columns), {*} (with their types), {f} and {g} (a
+ * new row's columns and values), {K} (the config keys that claims read). malloc'ed; NULL without
+ * memory. */
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text);
+/* Runs a template that is too rare for a slot of the driver. */
+enum mq_status mq_sql_exec_text(struct mq_queue *queue, const char *text, struct mq_args args,
+                                struct mq_error *err);
 
 #endif

@@ -21,6 +21,11 @@
 #define JOBS_OF_LIST   " STRAIGHT_JOIN {t} FORCE INDEX (PRIMARY) ON {t}.id = list.id"
 #define BODIES_OF_LIST " STRAIGHT_JOIN {b} FORCE INDEX (PRIMARY) ON {b}.id = list.id"
 
+/* Locks the row of a config key if its value has a digit above 0. */
+#define LOCKED(name)                                                                               \
+    "(SELECT 1 FROM {c} WHERE `key` = (SELECT `key` FROM {c} AS set_to WHERE set_to.`key` = " name \
+    " AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) FOR UPDATE)"
+
 static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_CONFIG_TABLE] = "CREATE TABLE IF NOT EXISTS {c} "
                             "(`key` VARCHAR(190) NOT NULL PRIMARY KEY, value LONGTEXT){a}",
@@ -37,6 +42,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "KEY {q}{T}_expiry{q} (expires_at)){a};"
         "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
         "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL){e};"
+        "CREATE TABLE IF NOT EXISTS {S} (" MQ_WINDOW_COLUMNS ", KEY {q}{O}_at{q} (at)){e};"
         "CREATE TABLE IF NOT EXISTS {C} (" MQ_COUNT_COLUMNS ", KEY {q}{G}_p{q} (part)){e};"
         "CREATE TABLE IF NOT EXISTS {H} (" MQ_LOG_COLUMNS ", KEY {q}{E}_id{q} (job_id), "
         "KEY {q}{E}_at{q} (at)){e};",
@@ -69,6 +75,9 @@ static const char *const overrides[MQ_SQL_COUNT] = {
 
     [MQ_SQL_SPENT_ADD] =
         "INSERT INTO {s}(at, n) VALUES (?1, ?2) ON DUPLICATE KEY UPDATE n = ABS(n) + ?2",
+
+    [MQ_SQL_WINDOW_ADD] = "INSERT INTO {S}(scope, at, n) VALUES (?1, ?2, ?3) "
+                          "ON DUPLICATE KEY UPDATE n = ABS(n) + ?3",
 
     /* Compares by the column's collation, because its index can be used then. If the reference
      * is not ASCII, also compares bytes: the connection's character set may have misread it. */
@@ -108,10 +117,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* FOR UPDATE locks a row that it finds by key even if the value does not match. So a
      * subquery checks the value first, without a lock (if the transaction is ours, at READ
      * COMMITTED). */
-    [MQ_SQL_LOCK_BUCKET] =
-        "SELECT 1 FROM {c} WHERE `key` = (SELECT `key` FROM {c} AS set_to WHERE "
-        "set_to.`key` = ?1 AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) "
-        "FOR UPDATE",
+    [MQ_SQL_LOCK_BUCKET] = LOCKED("?1") " UNION ALL " LOCKED("?2"),
 
     /* Several servers on one host can differ in nothing but their directories. */
     [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, @@datadir, DATABASE(), '{T}')",
@@ -125,7 +131,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
 
     [MQ_SQL_CLAIM_TAKE_MANY] =
         "UPDATE " LIST("?4") JOBS_OF_LIST " SET status = ?1, attempts = attempts + 1, "
-                                          "locked_until = ?2, locked_by = ?3, paid = list.beside",
+                                          "locked_until = ?2, locked_by = ?3, paid = list.beside, "
+                                          "paid_to = ?5, waits_for = NULL",
     /* The server reads each body to know its length, but does not send a large one. */
     [MQ_SQL_BODIES] =
         "SELECT {t}.id, LENGTH(content), CASE WHEN LENGTH(content) <= ?1 THEN content END "

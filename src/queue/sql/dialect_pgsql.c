@@ -53,9 +53,9 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "WHERE content IS NOT NULL) SELECT id" NOTIFY " FROM job",
     /* One lock for all queues of a database: the number is "mailqueu" in ASCII. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT pg_advisory_xact_lock(7881696737355982197)",
-    /* Locks a row that exists whenever there is a limit. */
-    [MQ_SQL_LOCK_BUCKET] = "SELECT 1 FROM {c} WHERE key = ?1 "
-                           "AND CAST(value AS TEXT) ~ '[1-9]' FOR UPDATE",
+    /* Locks the rows that exist whenever there is a limit, in one order. */
+    [MQ_SQL_LOCK_BUCKET] = "SELECT 1 FROM {c} WHERE key IN (?1, ?2) "
+                           "AND CAST(value AS TEXT) ~ '[1-9]' ORDER BY key FOR UPDATE",
     /* If another process inserted first, this inserts nothing, and the caller updates. */
     [MQ_SQL_CONFIG_INSERT] = "INSERT INTO {c}(key, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
 
@@ -110,7 +110,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_UNLISTEN] = "SELECT pg_advisory_unlock(" LISTENING ");UNLISTEN mailqueue",
     [MQ_SQL_CLAIM_TAKE_MANY] =
         "WITH list AS (" LIST_4 ") UPDATE {t} SET status = ?1, attempts = attempts + 1, "
-        "locked_until = ?2, locked_by = ?3, paid = list.beside FROM list WHERE " IN_LIST,
+        "locked_until = ?2, locked_by = ?3, paid = list.beside, "
+        "paid_to = ?5, waits_for = NULL FROM list WHERE " IN_LIST,
     /* PostgreSQL knows the length of a large body without reading it. OFFSET 0 keeps the planner
      * from reading the whole table of bodies. */
     [MQ_SQL_BODIES] =

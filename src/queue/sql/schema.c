@@ -1,6 +1,7 @@
 /* The tables and their versions: version 2 added `subject`, version 3 the counters, the history,
- * `resent_of` and `uncertain_to`. The migration can be run again: it adds columns that an earlier
- * version lacks, and tables and indexes that somebody dropped. */
+ * `resent_of` and `uncertain_to`, version 4 the windows of limits, `paid_to`, `waits_for` and
+ * `relay`. The migration can be run again: it adds columns that an earlier version lacks, and tables
+ * and indexes that somebody dropped. */
 #include "queue/sql/schema.h"
 
 #include <stdio.h>
@@ -23,6 +24,7 @@
 
 static const struct mq_column body_columns[] = {{.name = "id"}, {.name = "content"}};
 static const struct mq_column spent_columns[] = {{.name = "at"}, {.name = "n"}};
+static const struct mq_column window_columns[] = {{.name = "scope"}, {.name = "at"}, {.name = "n"}};
 static const struct mq_column count_columns[] = {{.name = "hour"},  {.name = "mail_type"},
                                                  {.name = "event"}, {.name = "part"},
                                                  {.name = "mails"}, {.name = "recipients"}};
@@ -175,6 +177,7 @@ static enum mq_status check_tables(struct mq_queue *queue, bool are_ours, struct
         {queue->names.table, mq_columns, MQ_COL_COUNT},
         {queue->names.body, body_columns, 2},
         {queue->names.spent, spent_columns, 2},
+        {queue->names.window, window_columns, 3},
         {queue->names.count, count_columns, sizeof(count_columns) / sizeof(count_columns[0])},
         {queue->names.log, log_columns, sizeof(log_columns) / sizeof(log_columns[0])},
     };
@@ -333,6 +336,7 @@ enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err)
                  db->driver->has_column(db, queue->names.table, OWN_COLUMN) &&
                  db->driver->has_column(db, queue->names.count, "mails") &&
                  db->driver->has_column(db, queue->names.log, "waited") &&
+                 db->driver->has_column(db, queue->names.window, "scope") &&
                  db->driver->has_column(db, queue->names.config, "value");
     return there ? MQ_OK : prepare(queue, true, err);
 }

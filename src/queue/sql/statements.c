@@ -5,6 +5,7 @@
 
 #include "db/db.h"
 #include "queue/handle.h"
+#include "queue/sql/list.h"
 
 #define JOBS_BY(condition, order) \
     "SELECT " MQ_COLS " FROM {t} WHERE " condition " AND id > ?1 ORDER BY " order " LIMIT ?2"
@@ -32,8 +33,10 @@ static const char *const common[MQ_SQL_COUNT] = {
         "WHERE expires_at IS NOT NULL;"
         "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
         "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL);"
+        "CREATE TABLE IF NOT EXISTS {S} (" MQ_WINDOW_COLUMNS "){W};"
         "CREATE TABLE IF NOT EXISTS {C} (" MQ_COUNT_COLUMNS "){W};{P}"
         "CREATE TABLE IF NOT EXISTS {H} (" MQ_LOG_COLUMNS ");"
+        "CREATE INDEX IF NOT EXISTS {m}{q}{O}_at{q} ON {q}{O}{q}(at);"
         "CREATE INDEX IF NOT EXISTS {m}{q}{E}_id{q} ON {q}{E}{q}(job_id);"
         "CREATE INDEX IF NOT EXISTS {m}{q}{E}_at{q} ON {q}{E}{q}(at);",
 
@@ -67,7 +70,9 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_CLAIM_NEXT] =
         "SELECT min(next_attempt_at) FROM {t} WHERE " MQ_CLAIMABLE_SQL " AND priority = ?1",
     [MQ_SQL_CLAIM_TAKE] = "UPDATE {t} SET status = ?1, attempts = attempts + 1, "
-                          "locked_until = ?2, locked_by = ?3, paid = ?4 WHERE id = ?5",
+                          "locked_until = ?2, locked_by = ?3, paid = ?4, paid_to = ?6, "
+                          "waits_for = NULL WHERE id = ?5",
+    [MQ_SQL_PUT_BACK] = "UPDATE {t} SET next_attempt_at = ?1, waits_for = ?2 WHERE id = ?3",
     [MQ_SQL_PARK] = "UPDATE {t} SET status = ?1, parked_for = ?2, "
                     "last_error = COALESCE(?3, last_error), paid = 0, locked_until = NULL, "
                     "locked_by = NULL WHERE id = ?4",
@@ -105,6 +110,24 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_SPENT_PURGE] = "DELETE FROM {s} WHERE at < ?1",
     [MQ_SQL_SPENT_MARK] = "UPDATE {s} SET n = -n WHERE at > ?1 AND n > 0",
 
+    [MQ_SQL_FLYING] = "SELECT paid_to, envelope_from, paid FROM {t} "
+                      "WHERE status = 'sending' AND locked_until > 0 AND paid > 0",
+    [MQ_SQL_WINDOW_SUM] =
+        "SELECT SUM(CASE WHEN at <= ?3 THEN ABS(n) ELSE 0 END), "
+        "SUM(CASE WHEN at > ?3 AND n > 0 THEN n ELSE 0 END) FROM {S} WHERE scope = ?1 AND at > ?2",
+    [MQ_SQL_WINDOW_ROWS] = "SELECT at, ABS(n) FROM {S} WHERE scope = ?1 AND at > ?2 ORDER BY at",
+    [MQ_SQL_WINDOW_ADD] = "INSERT INTO {S}(scope, at, n) VALUES (?1, ?2, ?3) "
+                          "ON CONFLICT (scope, at) DO UPDATE SET n = ABS({S}.n) + excluded.n",
+    [MQ_SQL_WINDOW_MARK] = "UPDATE {S} SET n = -n WHERE scope = ?1 AND at > ?2 AND n > 0",
+    [MQ_SQL_WINDOW_DROP] = "DELETE FROM {S} WHERE scope = ?1 AND at < ?2",
+    [MQ_SQL_WINDOW_PURGE] = "DELETE FROM {S} WHERE at < ?1",
+    [MQ_SQL_LINE_END] = "SELECT 1 FROM {t} WHERE id = ?1 AND waits_for IS NOT NULL "
+                        "AND {+}" MQ_CLAIMABLE_SQL,
+
+    [MQ_SQL_LINES_END] = "UPDATE {t} SET next_attempt_at = ?1, waits_for = NULL "
+                         "WHERE waits_for IS NOT NULL AND next_attempt_at > ?1 "
+                         "AND " MQ_CLAIMABLE_SQL,
+
     [MQ_SQL_COUNT_ADD] = "INSERT INTO {C}(hour, mail_type, event, part, mails, recipients) "
                          "VALUES (?1, ?2, ?3, ?4, ?5, ?6){U}",
     [MQ_SQL_COUNT_PARTS] = "SELECT min(hour) FROM {C} WHERE part > 0 AND hour < ?1",
@@ -131,7 +154,8 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_LOG_ERASE] = "DELETE FROM {H} WHERE id = ?1",
 
     [MQ_SQL_RETRY] = "UPDATE {t} SET status = ?1, attempts = ?2, next_attempt_at = ?3, "
-                     "recipients = ?4, refused = NULL, parked_for = NULL WHERE id = ?5",
+                     "recipients = ?4, refused = NULL, parked_for = NULL, waits_for = NULL "
+                     "WHERE id = ?5",
     [MQ_SQL_RETRYABLE] = "SELECT id FROM {t} WHERE status = 'parked' "
                          "AND parked_for IN ('refused','exhausted') AND id > ?1 "
                          "UNION ALL SELECT id FROM {t} WHERE status = 'failed' "
@@ -208,6 +232,16 @@ enum mq_status mq_sql_query_text(struct mq_queue *queue, const char *sql, struct
 {
     struct mq_query query = {-1, sql, args.values, args.count};
     return queue->db->driver->run(queue->db, &query, err);
+}
+
+enum mq_status mq_sql_exec_text(struct mq_queue *queue, const char *text, struct mq_args args,
+                                struct mq_error *err)
+{
+    char *sql = mq_sql_expand(queue->dialect, &queue->names, text);
+    struct mq_query query = {-1, sql, args.values, args.count};
+    enum mq_status status = sql ? mq_db_exec(queue->db, &query, err) : mq_error_nomem(err);
+    free(sql);
+    return status;
 }
 
 enum mq_status mq_sql_exec(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,

@@ -7,12 +7,9 @@
 
 #include "core/error.h"
 #include "db/value.h"
-
 struct mq_queue;
-
 #define MQ_CLAIM_CHUNK 128 /* due rows that a claim reads at a time */
 #define MQ_BODIES_MAX  16  /* ids that one MQ_SQL_BODIES takes on SQLite */
-
 /* One entry per statement; its value is the statement's slot in the driver. */
 enum mq_sql {
     MQ_SQL_CONFIG_TABLE, /* these two are scripts: for mq_db_script() */
@@ -29,14 +26,14 @@ enum mq_sql {
     MQ_SQL_BODY_OCTETS,
     MQ_SQL_DELETE_BODY,
     MQ_SQL_BODY,
-    MQ_SQL_BODIES, /* for jobs of list ?3 (SQLite: ids ?3 to ?18) with claim token ?2: returns id,
-                      octets (NULL: no body), and the body if it has at most ?1 octets */
+    MQ_SQL_BODIES, /* of list ?3 (SQLite: ids ?3 to ?18): id, octets, the body up to ?1 octets */
     MQ_SQL_JOB,
     MQ_SQL_JOB_CHANGE,
     MQ_SQL_CLAIM_PRIORITY,
     MQ_SQL_CLAIM_DUE,
     MQ_SQL_CLAIM_NEXT,
     MQ_SQL_CLAIM_TAKE,
+    MQ_SQL_PUT_BACK,
     MQ_SQL_PARK,
     MQ_SQL_HOLD,
     MQ_SQL_ORPHAN,
@@ -53,11 +50,20 @@ enum mq_sql {
     MQ_SQL_SPENT_ROWS,
     MQ_SQL_SPENT_PURGE,
     MQ_SQL_SPENT_MARK,
-    MQ_SQL_COUNT_ADD,   /* many rows on a server: history.c */
-    MQ_SQL_COUNT_PARTS, /* an hour before ?1 whose counters have parts */
-    MQ_SQL_COUNT_HOURS, /* an hour before ?1 that is not the first of its ?2 seconds */
-    MQ_SQL_COUNT_MARK,  /* these three add up counters from ?1 on, before ?2, in one transaction */
-    MQ_SQL_COUNT_MERGE, /* ?1 and ?2, here and below: the same, negative */
+    MQ_SQL_FLYING,
+    MQ_SQL_WINDOW_SUM, /* of rows after ?2 up to ?3; and of those after ?3 that have no mark */
+    MQ_SQL_WINDOW_ROWS,
+    MQ_SQL_WINDOW_ADD,
+    MQ_SQL_WINDOW_MARK,
+    MQ_SQL_WINDOW_DROP,  /* of one scope */
+    MQ_SQL_WINDOW_PURGE, /* of all */
+    MQ_SQL_LINE_END,     /* whether job ?1 still waits for a limit */
+    MQ_SQL_LINES_END,    /* ends all waiting for limits */
+    MQ_SQL_COUNT_ADD,    /* many rows on a server: history.c */
+    MQ_SQL_COUNT_PARTS,  /* an hour before ?1 whose counters have parts */
+    MQ_SQL_COUNT_HOURS,  /* an hour before ?1 that is not the first of its ?2 seconds */
+    MQ_SQL_COUNT_MARK,   /* these three add up counters from ?1 on, before ?2, in one transaction */
+    MQ_SQL_COUNT_MERGE,  /* ?1 and ?2, here and below: the same, negative */
     MQ_SQL_COUNT_MERGED,
     MQ_SQL_LOG_ADD, /* likewise */
     MQ_SQL_LOG_OLD,
@@ -104,7 +110,6 @@ enum mq_sql {
     MQ_SQL_DELETE_BODIES,
     MQ_SQL_COUNT
 };
-
 /* Bound values of one statement: MQ_ARGS(mq_int(1), mq_text(s)). */
 struct mq_args {
     const struct mq_value *values;
@@ -115,7 +120,6 @@ struct mq_args {
         (const struct mq_value[]){__VA_ARGS__}, \
         (int)(sizeof((const struct mq_value[]){__VA_ARGS__}) / sizeof(struct mq_value))})
 #define MQ_NO_ARGS ((struct mq_args){NULL, 0})
-
 bool mq_sql_has(const struct mq_queue *queue, enum mq_sql slot); /* whether the dialect has it */
 /* The statement's text; NULL without memory. Owned by the queue. */
 const char *mq_sql_text(struct mq_queue *queue, enum mq_sql slot);
@@ -142,9 +146,5 @@ enum mq_status mq_sql_text_of(struct mq_queue *queue, enum mq_sql slot, struct m
 int64_t mq_sql_column_int(struct mq_queue *queue, int index); /* 0 for NULL */
 struct mq_str mq_sql_column_str(struct mq_queue *queue, int index);
 int64_t mq_sql_changes(struct mq_queue *queue);
-/* Builds a list of rows for one parameter: a JSON array of pairs of numbers. */
-struct mq_buffer;
-void mq_sql_list_add(struct mq_buffer *list, int64_t id, int64_t beside);
-struct mq_value mq_sql_list(struct mq_buffer *list); /* ends the list; borrows its text */
 
 #endif

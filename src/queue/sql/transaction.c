@@ -13,6 +13,7 @@
 #include "queue/job.h"
 #include "queue/queue.h"
 #include "queue/sql/schema.h"
+#include "queue/windows/windows.h"
 
 #define TRIES_MAX 5
 
@@ -49,8 +50,9 @@ static enum mq_status begin(struct mq_tx *tx, struct mq_error *err)
     return status;
 }
 
-/* On a server, where writers run at the same time, locks the bucket if there is a limit. *locked
- * says whether it is locked; with a file, whose writers take turns, it is always true. */
+/* On a server, where writers run at the same time, locks the bucket and the windows if there is a
+ * limit. *locked says whether it is locked; with a file, whose writers take turns, it is always
+ * true. */
 static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_error *err)
 {
     int64_t found = 0;
@@ -58,8 +60,9 @@ static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_erro
     if (!mq_sql_has(tx->queue, MQ_SQL_LOCK_BUCKET)) {
         return MQ_OK;
     }
-    struct mq_args key = MQ_ARGS(mq_cstr(mq_config_keys[MQ_KEY_MAX_PER_HOUR].name));
-    MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_LOCK_BUCKET, key, &found, err));
+    struct mq_args keys = MQ_ARGS(mq_cstr(mq_config_keys[MQ_KEY_MAX_PER_HOUR].name),
+                                  mq_cstr(mq_config_keys[MQ_KEY_LIMITS].name));
+    MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_LOCK_BUCKET, keys, &found, err));
     *locked = found != 0;
     /* While this transaction waited for the lock, another may have refilled the bucket up to a
      * later time. If this one kept its old time, the bucket would be refilled twice. */
@@ -73,7 +76,7 @@ static enum mq_status load_settings(struct mq_tx *tx, struct mq_error *err)
         mq_settings_clear(&tx->settings);
         MQ_TRY(lock_bucket(tx, &locked, err));
         MQ_TRY(mq_settings_load(tx->queue, tx->now_s, &tx->settings, err));
-    } while (!locked && tx->settings.bucket.limit > 0);
+    } while (!locked && mq_settings_limit(&tx->settings));
     return MQ_OK;
 }
 
@@ -171,6 +174,8 @@ static enum mq_status end(struct mq_tx *tx, enum mq_status status, struct mq_err
         }
     }
     forget_own(tx);
+    mq_windows_free(tx->windows);
+    tx->windows = NULL;
     mq_settings_clear(&tx->settings);
     return status;
 }

@@ -13,12 +13,14 @@ struct mq_event;
 struct mq_events;
 struct mq_job;
 struct mq_queue;
+struct mq_windows;
 
 /* One write transaction: its time, its events, the settings and the bucket as it found them. */
 struct mq_tx {
     struct mq_queue *queue;   /* set by the caller; mq_tx_next() sets all below `only_new` */
     struct mq_events *events; /* set by the caller: gets the events of the commit; NULL: none */
     bool only_new;            /* set by the caller: see mq_tx_next() */
+    bool only_read;           /* set by a caller that never begins: windows are only read */
     int tries;
     size_t events_before;
     int64_t now_s;
@@ -33,6 +35,7 @@ struct mq_tx {
     int64_t spent;  /* strict mode, from the same call: recipients in the ledger's last hour */
     int64_t handed; /* recipients handed over at handed_at_s, not in the ledger yet */
     int64_t handed_at_s;
+    struct mq_windows *windows; /* of mailLimits; NULL: not used yet (windows/windows.h) */
 };
 
 /* A transaction is a loop:

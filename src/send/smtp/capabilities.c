@@ -1,6 +1,7 @@
 /* Reads the relay's replies to EHLO. */
 #include "send/smtp/capabilities.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,20 @@ static void read_keyword(struct mq_greeting *greeting, struct mq_str line)
     }
 }
 
+static void read_refusal(struct mq_greeting *greeting, struct mq_str text, int code, bool more)
+{
+    char *refusal = greeting->refusal;
+    size_t used = greeting->refusing ? strlen(refusal) : 0;
+    if (used == 0) {
+        used = (size_t)snprintf(refusal, sizeof greeting->refusal, "%d", code);
+    }
+    if (text.len > 0) {
+        used = mq_str_printable(refusal, sizeof greeting->refusal, used, MQ_STR(" "));
+        mq_str_printable(refusal, sizeof greeting->refusal, used, mq_str_trim(text));
+    }
+    greeting->refusing = more;
+}
+
 void mq_greeting_line(struct mq_greeting *greeting, struct mq_str line)
 {
     line = mq_str_trim(line);
@@ -58,7 +73,7 @@ void mq_greeting_line(struct mq_greeting *greeting, struct mq_str line)
     bool more = line.len > 3 && line.data[3] == '-';
     struct mq_str text = {line.data + 4, line.len > 4 ? line.len - 4 : 0};
     if (code >= 400) {
-        mq_str_printable(greeting->refusal, sizeof greeting->refusal, 0, line);
+        read_refusal(greeting, text, code, more);
         /* After a refused EHLO comes HELO, whose reply names no extensions. */
         greeting->in_ehlo = false;
     } else if (code == 220) {
@@ -70,6 +85,8 @@ void mq_greeting_line(struct mq_greeting *greeting, struct mq_str line)
         greeting->first = true;
     } else if (code == 235) {
         greeting->logged_in = true;
+    } else if (code == 334) {
+        greeting->challenged = true;
     } else if (code == 250 && greeting->in_ehlo) {
         if (!greeting->first && text.len > 0) {
             read_keyword(greeting, text);

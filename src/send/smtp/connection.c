@@ -3,17 +3,15 @@
 #include "send/smtp/connection.h"
 
 #include <curl/curl.h>
-#include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "core/ascii.h"
 #include "policy/reply.h"
 #include "send/factory.h"
+#include "send/oauth/account.h"
 #include "send/smtp/capabilities.h"
 #include "send/smtp/hello.h"
 
@@ -23,12 +21,12 @@
 
 /* libcurl's limit on connections, so high that only the pool's limit counts. */
 #define CONNECTIONS_MAX 65536L
-/* How long a probe waits for the reply to QUIT. */
-#define QUIT_TIMEOUT_MS 2000
 
 struct mq_connector {
     const struct mq_dsn *dsn;
-    struct mq_buffer *trace; /* NULL: none */
+    const struct mq_rules *rules; /* NULL: none */
+    struct mq_oauth *account;     /* NULL: none */
+    struct mq_buffer *trace;      /* NULL: none */
     CURLM *multi;
     char *url;
 };
@@ -38,6 +36,7 @@ struct link {
     struct mq_connector *connector;
     CURL *easy;
     void *owner;
+    unsigned generation; /* of the access token */
     struct mq_greeting greeting;
     bool has_first; /* a byte of LMTP's greeting was read already */
     char first;
@@ -182,12 +181,6 @@ static bool set_security(CURL *easy, const struct mq_dsn *dsn)
     if (dsn->cafile != NULL) {
         ok = ok && !curl_easy_setopt(easy, CURLOPT_CAINFO, dsn->cafile);
     }
-    if (dsn->user != NULL) {
-        const char *password = dsn->password ? dsn->password : "";
-        ok = ok && !curl_easy_setopt(easy, CURLOPT_USERNAME, dsn->user);
-        ok = ok && !curl_easy_setopt(easy, CURLOPT_PASSWORD, password);
-        ok = ok && !curl_easy_setopt(easy, CURLOPT_LOGIN_OPTIONS, MQ_LOGIN_OPTIONS);
-    }
     return ok;
 }
 
@@ -210,6 +203,31 @@ static bool set_addresses(CURL *easy, const struct mq_dsn *dsn)
         ok = ok && !curl_easy_setopt(easy, CURLOPT_INTERFACE, interface);
     }
     return ok;
+}
+
+/* If a relay offers both mechanisms for tokens, libcurl takes OAUTHBEARER. */
+static bool set_login(struct link *link)
+{
+    static const char *const mechanisms[] = {[MQ_LOGIN_PASSWORD] = MQ_LOGIN_OPTIONS,
+                                             [MQ_LOGIN_OAUTH2] = "AUTH=XOAUTH2;AUTH=OAUTHBEARER",
+                                             [MQ_LOGIN_XOAUTH2] = "AUTH=XOAUTH2",
+                                             [MQ_LOGIN_OAUTHBEARER] = "AUTH=OAUTHBEARER"};
+    const struct mq_dsn *dsn = link->connector->dsn;
+    const struct mq_oauth *account = link->connector->account;
+    const char *password = dsn->password ? dsn->password : "";
+    CURL *easy = link->easy;
+    bool ok = true;
+    if (dsn->user == NULL) {
+        return true;
+    }
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_USERNAME, dsn->user);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_LOGIN_OPTIONS, mechanisms[dsn->login]);
+    if (account == NULL) {
+        return ok && !curl_easy_setopt(easy, CURLOPT_PASSWORD, password);
+    }
+    const char *token = mq_oauth_token(account);
+    link->generation = mq_oauth_generation(account);
+    return ok && token != NULL && !curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, token);
 }
 
 static bool set_network(CURL *easy, const struct mq_dsn *dsn)
@@ -242,12 +260,14 @@ static bool set_options(struct link *link)
     ok = ok && !curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ignore_body);
     ok = ok && (link->connector->trace == NULL || set_trace(easy, link->connector->trace));
     return ok && set_addresses(easy, link->connector->dsn) &&
-           set_network(easy, link->connector->dsn) && set_security(easy, link->connector->dsn);
+           set_network(easy, link->connector->dsn) && set_security(easy, link->connector->dsn) &&
+           set_login(link);
 }
 
 /* ---- the connector ---- */
 
-enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_buffer *trace,
+enum mq_status mq_connector_new(const struct mq_dsn *dsn,
+                                const struct mq_transport_options *options,
                                 struct mq_connector **out, struct mq_error *err)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
@@ -259,7 +279,8 @@ enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_buffer *trac
         return mq_error_nomem(err);
     }
     connector->dsn = dsn;
-    connector->trace = trace;
+    connector->rules = options->verdicts;
+    connector->trace = options->trace;
     connector->url = mq_hello_url(dsn);
     connector->multi = curl_multi_init();
     if (connector->url == NULL || connector->multi == NULL) {
@@ -267,6 +288,11 @@ enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_buffer *trac
         return mq_error_nomem(err);
     }
     curl_multi_setopt(connector->multi, CURLMOPT_MAXCONNECTS, CONNECTIONS_MAX);
+    if (dsn->account != NULL &&
+        mq_oauth_open(options->accounts, dsn->account, &connector->account, err) != MQ_OK) {
+        mq_connector_free(connector);
+        return err->status;
+    }
     *out = connector;
     return MQ_OK;
 }
@@ -276,9 +302,32 @@ void mq_connector_free(struct mq_connector *connector)
     if (connector->multi != NULL) {
         curl_multi_cleanup(connector->multi);
     }
+    if (connector->account != NULL) {
+        mq_oauth_free(connector->account);
+    }
     free(connector->url);
     free(connector);
     curl_global_cleanup();
+}
+
+bool mq_connector_may_begin(struct mq_connector *connector, struct mq_connect_result *none)
+{
+    struct mq_oauth *account = connector->account;
+    enum mq_oauth_state state = account ? mq_oauth_step(account) : MQ_OAUTH_READY;
+    *none = (struct mq_connect_result){.hopeless = true};
+    if (state == MQ_OAUTH_FAILED) {
+        int64_t wait_s = 0;
+        const char *why = mq_oauth_failure(account, &wait_s);
+        none->verdict.wait_s = (int)wait_s;
+        snprintf(none->reason, sizeof none->reason, "%s", why);
+    }
+    return state == MQ_OAUTH_READY;
+}
+
+int64_t mq_connector_shorten(const struct mq_connector *connector, int64_t timeout_ms)
+{
+    bool busy = connector->account != NULL && mq_oauth_is_busy(connector->account);
+    return busy && timeout_ms > MQ_OAUTH_STEP_MS ? MQ_OAUTH_STEP_MS : timeout_ms;
 }
 
 enum mq_status mq_connector_begin(struct mq_connector *connector, void *owner,
@@ -337,16 +386,18 @@ static bool is_hopeless(CURLcode code)
 /* Makes "<text>; it said: <refusal>", printable. libcurl says "Login denied" also if the relay
  * offers no login that we support. Then no refusal is known; the text names the logins offered. */
 static void set_reason(struct mq_connect_result *out, const char *text, bool login,
-                       const struct mq_greeting *greeting)
+                       const struct link *link)
 {
-    const char *parts[] = {text, "", "", ""};
+    const struct mq_greeting *greeting = &link->greeting;
+    const char *parts[] = {text, "", "", "", ""};
     if (greeting->refusal[0] != '\0') {
         parts[1] = "; it said: ";
         parts[2] = greeting->refusal;
     } else if (login && greeting->mechanisms[0] != '\0') {
         parts[1] = "; it offers ";
         parts[2] = greeting->mechanisms;
-        parts[3] = "; " MQ_LOGIN_NAMES " are spoken";
+        parts[3] = link->connector->account ? "; " MQ_TOKEN_NAMES : "; " MQ_LOGIN_NAMES;
+        parts[4] = " are spoken";
     }
     size_t used = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -380,17 +431,45 @@ static void set_text(const struct link *link, CURLcode code, char *text, size_t 
     }
 }
 
+/* What the relay's refusal means; "": it said nothing. */
+static struct mq_verdict verdict_of(const struct mq_connector *connector, const char *refusal)
+{
+    struct mq_reply_reader reader = {.line_len = 0};
+    char line[MQ_TARGET_REPLY_MAX + 2];
+    struct mq_str rest = {line, (size_t)snprintf(line, sizeof line, "%s\r\n", refusal)};
+    struct mq_reply reply;
+    struct mq_error err;
+    bool complete = false;
+    bool reads = mq_reply_read(&reader, &rest, &complete, &reply, &err) == MQ_OK && complete;
+    return mq_verdict_decide(connector->rules, connector->dsn->host, MQ_STAGE_CONNECT,
+                             reads ? &reply : NULL);
+}
+
+/* Whether the relay refused the access token. The reply to XOAUTH2 can be another 334, with the
+ * reason in it; libcurl then closes. */
+static bool refuses_token(const struct link *link, CURLcode code)
+{
+    const struct mq_greeting *greeting = &link->greeting;
+    return code == CURLE_LOGIN_DENIED && link->connector->account != NULL &&
+           (greeting->refusal[0] == '5' || (greeting->refusal[0] == '\0' && greeting->challenged));
+}
+
 static void describe_failure(struct link *link, CURLcode code, struct mq_connect_result *out)
 {
     const char *refusal = link->greeting.refusal;
-    struct mq_reply reply = {.code = 400};
     char text[CURL_ERROR_SIZE];
+    bool is_refused = refuses_token(link, code);
     /* After a 4yz, another try can succeed. */
     out->hopeless = is_hopeless(code) && refusal[0] != '4';
     set_text(link, code, text, sizeof text);
-    set_reason(out, text, code == CURLE_LOGIN_DENIED, &link->greeting);
-    snprintf(reply.text, sizeof reply.text, "%s", refusal);
-    out->retry_after_s = mq_reply_retry_after_s(&reply);
+    if (is_refused) {
+        out->again = mq_oauth_refused(link->connector->account, link->generation);
+        snprintf(text, sizeof text,
+                 "the relay refuses a new token of account %.64s: may it send as this user?",
+                 link->connector->dsn->account);
+    }
+    set_reason(out, text, code == CURLE_LOGIN_DENIED && !is_refused, link);
+    out->verdict = verdict_of(link->connector, refusal);
 }
 
 /* Whether a connection that libcurl reports as open works and, with a user, is logged in. */
@@ -400,8 +479,12 @@ static bool check_open(struct link *link, struct mq_connect_result *out)
     if (dsn->user != NULL && !link->greeting.logged_in) {
         /* libcurl goes on without AUTH if the relay does not offer it. */
         out->hopeless = true;
-        set_reason(out, "the relay offers no login that can be used, but user and password are set",
-                   true, &link->greeting);
+        set_reason(
+            out,
+            link->connector->account
+                ? "the relay offers no login, but an account is set"
+                : "the relay offers no login that can be used, but user and password are set",
+            true, link);
         return false;
     }
     curl_socket_t fd = CURL_SOCKET_BAD;
@@ -446,46 +529,12 @@ bool mq_connector_take(struct mq_connector *connector, struct mq_connect_result 
     } else {
         out->channel = &link->channel;
         out->caps = link->greeting.caps;
+        if (connector->account != NULL) {
+            mq_oauth_accepted(connector->account, link->generation);
+        }
         if (connector->dsn->pipelining == MQ_PIPELINING_NONE) {
             out->caps.pipelining = false;
         }
     }
     return true;
-}
-
-/* ---- probing ---- */
-
-static void quit(const struct mq_connect_result *result)
-{
-    struct mq_channel *channel = result->channel;
-    struct pollfd polled = {.fd = result->fd, .events = POLLIN};
-    char reply[512];
-    size_t n = 0;
-    if (channel->ops->send(channel, "QUIT\r\n", 6, &n) == MQ_IO_OK &&
-        poll(&polled, 1, QUIT_TIMEOUT_MS) == 1) {
-        channel->ops->recv(channel, reply, sizeof reply, &n);
-    }
-    channel->ops->close(channel);
-}
-
-enum mq_status mq_smtp_probe(const struct mq_dsn *dsn, struct mq_buffer *trace,
-                             struct mq_error *err)
-{
-    struct mq_connector *connector = NULL;
-    struct mq_connect_result result;
-    struct mq_channel *channel = NULL;
-    MQ_TRY(mq_connector_new(dsn, trace, &connector, err));
-    enum mq_status status = mq_connector_begin(connector, NULL, &channel, err);
-    if (status == MQ_OK) {
-        while (!mq_connector_take(connector, &result)) {
-            mq_connector_wait(connector, -1, QUIT_TIMEOUT_MS);
-        }
-        if (result.channel) {
-            quit(&result);
-        } else {
-            trace_add(trace, 'E', mq_str_of(result.reason));
-        }
-    }
-    mq_connector_free(connector);
-    return status;
 }

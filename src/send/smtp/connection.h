@@ -3,11 +3,13 @@
 #ifndef MQ_SEND_SMTP_CONNECTION_H
 #define MQ_SEND_SMTP_CONNECTION_H
 
+#include "policy/verdict.h"
 #include "send/dsn.h"
 #include "send/smtp/channel.h"
 #include "send/transport.h"
 
 struct mq_connector;
+struct mq_transport_options;
 
 /* How an attempt to connect ended. */
 struct mq_connect_result {
@@ -16,16 +18,24 @@ struct mq_connect_result {
     int fd;                     /* the channel's socket, to be polled, not to be closed */
     struct mq_smtp_caps caps;
     bool hopeless; /* login, certificate, silence: another try would end the same way */
+    bool again;    /* it refused an access token, and another can be had: no fault of the relay's */
     char reason[MQ_TARGET_REPLY_MAX];
-    int64_t retry_after_s;
+    struct mq_verdict verdict; /* of the reply that refused us */
 };
 
-/* `dsn` and `trace` are borrowed and must outlive the connector. */
-enum mq_status mq_connector_new(const struct mq_dsn *dsn, struct mq_buffer *trace,
+/* `dsn` and the options' verdicts and trace are borrowed and must outlive the connector. */
+enum mq_status mq_connector_new(const struct mq_dsn *dsn,
+                                const struct mq_transport_options *options,
                                 struct mq_connector **out, struct mq_error *err);
 void mq_connector_free(struct mq_connector *connector); /* close its channels first */
 
-/* Begins to connect. Until its result is taken, the channel can only be closed. */
+/* Whether a connection can log in now. False with OAuth2 while a token is fetched, and if none can
+ * be had: then *none says why. */
+bool mq_connector_may_begin(struct mq_connector *connector, struct mq_connect_result *none);
+/* How long to wait at most, so that a token that is fetched comes in time. */
+int64_t mq_connector_shorten(const struct mq_connector *connector, int64_t timeout_ms);
+/* Begins to connect; mq_connector_may_begin() must allow it. Until its result is taken, the
+ * channel can only be closed. */
 enum mq_status mq_connector_begin(struct mq_connector *connector, void *owner,
                                   struct mq_channel **out, struct mq_error *err);
 /* Advances connections that are being opened. Waits until one changes or `also` is readable, at
@@ -33,5 +43,8 @@ enum mq_status mq_connector_begin(struct mq_connector *connector, void *owner,
 void mq_connector_wait(struct mq_connector *connector, int also, int timeout_ms);
 /* Takes the next connection that is open or has failed; false: none. */
 bool mq_connector_take(struct mq_connector *connector, struct mq_connect_result *out);
+
+/* This host's name with its domain: relays refuse a short name in EHLO. */
+void mq_smtp_host_name(char *out, size_t size);
 
 #endif

@@ -1,46 +1,23 @@
 /* The name that this host says to a relay, and LMTP's LHLO: libcurl says EHLO, but not LHLO. */
 #include "send/smtp/hello.h"
 
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "core/ascii.h"
 #include "send/smtp/capabilities.h"
+#include "send/smtp/connection.h"
 #include "send/smtp/internal.h"
 
 #define LMTP_PORT 24 /* Dovecot's and Cyrus's usual one */
-
-/* Finds this host's name with its domain: relays refuse a short name. */
-static void host_name(char *out, size_t size)
-{
-    char name[256] = "";
-    struct addrinfo hints = {.ai_flags = AI_CANONNAME}, *info = NULL;
-    gethostname(name, sizeof name - 1);
-    snprintf(out, size, "%s", name);
-    if (name[0] != '\0' && strchr(name, '.') == NULL &&
-        getaddrinfo(name, NULL, &hints, &info) == 0) {
-        if (info->ai_canonname != NULL && strchr(info->ai_canonname, '.') != NULL) {
-            snprintf(out, size, "%s", info->ai_canonname);
-        }
-        freeaddrinfo(info);
-    }
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
-    if (out[0] == '\0' || out[strspn(out, allowed)] != '\0') {
-        snprintf(out, size, "localhost");
-    }
-}
 
 void mq_hello_name(const struct mq_dsn *dsn, char *out, size_t size)
 {
     if (dsn->ehlo != NULL && dsn->ehlo[0] != '\0') {
         snprintf(out, size, "%s", dsn->ehlo);
     } else {
-        host_name(out, size);
+        mq_smtp_host_name(out, size);
     }
 }
 

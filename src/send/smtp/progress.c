@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "policy/states.h"
 #include "send/dsn.h"
 #include "send/smtp/internal.h"
@@ -13,6 +14,8 @@
 #define QUIT_TIMEOUT_MS 2000
 /* After this many mails without an acceptance a new session is quicker: Postfix delays replies. */
 #define FAILURES_MAX 4
+/* After so many mails in a row for different domains whose deferral may be about us, it is. */
+#define THROTTLES_MAX 3
 
 /* How long the state may last; in state ENVELOPE, how long the awaited reply may take. */
 static int64_t timeout_ms(const struct mq_smtp_session *session)
@@ -111,13 +114,38 @@ void mq_smtp_mark(struct mq_transfer *transfer, bool only_in, enum mq_outcome re
     }
 }
 
+/* Notes a mail whose deferral may be about us (struct mq_verdict), and after THROTTLES_MAX of them
+ * the relay's trouble. */
+static void count_throttle(struct mq_smtp_owner *owner, const struct mq_transfer *transfer)
+{
+    struct mq_throttles *throttles = &owner->throttles;
+    const struct mq_target *target = transfer->targets;
+    while (target->code / 100 != 4 && target + 1 < transfer->targets + transfer->target_count) {
+        target++;
+    }
+    const char *at = strrchr(target->address, '@');
+    struct mq_str domain = mq_str_of(at != NULL ? at : target->address);
+    struct mq_str last = mq_str_of(throttles->domain);
+    throttles->domains = throttles->domains || (last.len > 0 && !mq_str_equal_nocase(domain, last));
+    snprintf(throttles->domain, sizeof throttles->domain, "%s", domain.data);
+    if (++throttles->mails >= THROTTLES_MAX && throttles->domains) {
+        mq_transport_in_trouble(owner->transport, target->reply, transfer->retry_after_s);
+    }
+}
+
 /* Ends the session after FAILURES_MAX mails in a row of which none was accepted. */
-static void count_outcome(struct mq_smtp_session *session, const struct mq_transfer *transfer)
+static void count_outcome(struct mq_smtp_session *session, const struct mq_transfer *transfer,
+                          bool throttled)
 {
     bool accepted = false;
     session->decided++;
     for (size_t i = 0; i < transfer->target_count; i++) {
         accepted = accepted || transfer->targets[i].result == MQ_OUTCOME_DELIVERED;
+    }
+    if (accepted) {
+        session->owner->throttles = (struct mq_throttles){0};
+    } else if (throttled) {
+        count_throttle(session->owner, transfer);
     }
     session->failures = accepted ? 0 : session->failures + 1;
     if (session->failures >= FAILURES_MAX) {
@@ -141,13 +169,14 @@ void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     enum mq_transfer_end end)
 {
     int64_t began_ms = tx->mail_ms;
+    bool throttled = tx->throttled;
     struct mq_transfer *transfer = leave(session, tx);
     if (transfer == NULL) {
         return;
     }
     transfer->ms = mq_smtp_now_ms(session) - began_ms;
     if (end == MQ_TRANSFER_DONE) {
-        count_outcome(session, transfer);
+        count_outcome(session, transfer, throttled);
     }
     mq_transport_give_back(session->owner->transport, transfer, end);
 }

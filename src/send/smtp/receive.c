@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "policy/verdict.h"
+#include "send/dsn.h"
 #include "send/smtp/internal.h"
 #include "send/transport.h"
 
@@ -19,21 +20,26 @@ static bool lost_step(const struct mq_reply *reply)
     return mq_reply_says(words, "synchroni") || mq_reply_says(words, "pipelining");
 }
 
-static enum mq_outcome decide(enum mq_stage stage, const struct mq_reply *reply)
+static struct mq_verdict decide(const struct mq_smtp_session *session, enum mq_stage stage,
+                                const struct mq_reply *reply)
 {
-    return lost_step(reply) ? MQ_TROUBLE_PROTOCOL : mq_verdict_decide(stage, reply);
+    const struct mq_smtp_owner *owner = session->owner;
+    struct mq_verdict verdict = mq_verdict_decide(owner->rules, owner->dsn->host, stage, reply);
+    if (verdict.rule == NULL && lost_step(reply)) {
+        verdict.outcome = MQ_TROUBLE_PROTOCOL;
+    }
+    return verdict;
 }
 
-static void note_time(struct mq_smtp_session *session, struct mq_transfer *transfer,
-                      const struct mq_reply *reply)
+void mq_smtp_note_time(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                       const struct mq_verdict *verdict)
 {
+    struct mq_transfer *transfer = tx->transfer;
     transfer->at_s = mq_clock_now_s(&session->owner->transport->clock);
-    if (reply->code >= 400) {
-        int wait_s = mq_reply_retry_after_s(reply);
-        if (wait_s > transfer->retry_after_s) {
-            transfer->retry_after_s = wait_s;
-        }
+    if (verdict->wait_s > transfer->retry_after_s) {
+        transfer->retry_after_s = verdict->wait_s;
     }
+    tx->throttled = tx->throttled || verdict->throttled;
 }
 
 /* The reply as text; valid until the next one. */
@@ -64,10 +70,9 @@ static void note_trouble(struct mq_smtp_session *session, struct mq_transfer *tr
 }
 
 static void relay_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
-                          const struct mq_reply *reply)
+                          const struct mq_verdict *verdict, const struct mq_reply *reply)
 {
-    mq_transport_in_trouble(session->owner->transport, said(session, reply),
-                            mq_reply_retry_after_s(reply));
+    mq_transport_in_trouble(session->owner->transport, said(session, reply), verdict->wait_s);
     note_trouble(session, tx->transfer, reply);
     mq_smtp_give_back(session, tx);
     close_by(session, reply);
@@ -92,6 +97,25 @@ static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *
     close_by(session, reply);
 }
 
+/* The relay wants fewer sessions. That is not this mail's fault, so it waits for another session,
+ * and after that goes back. If this is the only session, it is as with any that the relay ends. */
+static void crowded(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                    const struct mq_verdict *verdict, const struct mq_reply *reply)
+{
+    struct mq_smtp_owner *owner = session->owner;
+    bool again = (tx->transfer->transport_flags & MQ_SMTP_TRANSFER_RETRIED_421) == 0;
+    if (!owner->crowded(owner, tx, said(session, reply), verdict->wait_s)) {
+        session_trouble(session, tx, reply);
+        return;
+    }
+    if (again && tx->dot_at == 0) {
+        mq_smtp_once_more(session, tx, MQ_SMTP_TRANSFER_RETRIED_421);
+    } else {
+        mq_smtp_give_back(session, tx);
+    }
+    close_by(session, reply);
+}
+
 /* The relay did not understand. The mail is tried once without extensions, and then waits. */
 static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                            const struct mq_reply *reply)
@@ -102,7 +126,7 @@ static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *t
         mq_smtp_learn(owner, MQ_SMTP_FOLLOW_NEVER);
     }
     if (tx->plain) {
-        note_time(session, transfer, reply);
+        transfer->at_s = mq_clock_now_s(&owner->transport->clock);
         mq_smtp_mark(transfer, false, MQ_OUTCOME_DEFERRED, reply);
         mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
     } else {
@@ -114,14 +138,17 @@ static void protocol_error(struct mq_smtp_session *session, struct mq_smtp_tx *t
 
 /* Handles the verdicts that end the session after any command; returns false for all others. */
 static bool ends_session(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
-                         enum mq_outcome verdict, const struct mq_reply *reply)
+                         const struct mq_verdict *verdict, const struct mq_reply *reply)
 {
-    switch (verdict) {
+    switch (verdict->outcome) {
     case MQ_TROUBLE_SESSION:
         session_trouble(session, tx, reply);
         return true;
+    case MQ_TROUBLE_SESSIONS:
+        crowded(session, tx, verdict, reply);
+        return true;
     case MQ_TROUBLE_RELAY:
-        relay_trouble(session, tx, reply);
+        relay_trouble(session, tx, verdict, reply);
         return true;
     case MQ_TROUBLE_PROTOCOL:
         protocol_error(session, tx, reply);
@@ -165,15 +192,15 @@ static void on_rset(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 static void on_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     const struct mq_reply *reply)
 {
-    enum mq_outcome verdict = decide(MQ_STAGE_MAIL, reply);
-    if (verdict == MQ_OUTCOME_DELIVERED) {
+    struct mq_verdict verdict = decide(session, MQ_STAGE_MAIL, reply);
+    if (verdict.outcome == MQ_OUTCOME_DELIVERED) {
         session->open_transaction = true;
         if (tx->trial) {
             mq_smtp_learn(session->owner, MQ_SMTP_FOLLOW_DOT);
         }
-    } else if (!ends_session(session, tx, verdict, reply)) {
-        note_time(session, tx->transfer, reply);
-        mq_smtp_mark(tx->transfer, false, verdict, reply);
+    } else if (!ends_session(session, tx, &verdict, reply)) {
+        mq_smtp_note_time(session, tx, &verdict);
+        mq_smtp_mark(tx->transfer, false, verdict.outcome, reply);
         tx->mail_refused = true;
         tx->next = MQ_SMTP_NONE;
     }
@@ -183,25 +210,25 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
                     const struct mq_reply *reply)
 {
     struct mq_target *target = &tx->transfer->targets[i];
-    enum mq_outcome verdict = decide(MQ_STAGE_RCPT, reply);
+    struct mq_verdict verdict = decide(session, MQ_STAGE_RCPT, reply);
     if (tx->mail_refused) {
         return;
     }
-    if (verdict == MQ_TROUBLE_PROTOCOL && tx->plain) {
-        verdict = MQ_OUTCOME_DEFERRED; /* only this recipient waits; the others go on */
+    if (verdict.outcome == MQ_TROUBLE_PROTOCOL && tx->plain) {
+        verdict.outcome = MQ_OUTCOME_DEFERRED; /* only this recipient waits; the others go on */
     }
-    if (verdict == MQ_OUTCOME_DELIVERED) {
+    if (verdict.outcome == MQ_OUTCOME_DELIVERED) {
         target->code = reply->code;
         tx->in_transaction++;
         return;
     }
-    if (ends_session(session, tx, verdict, reply)) {
+    if (ends_session(session, tx, &verdict, reply)) {
         return;
     }
-    note_time(session, tx->transfer, reply);
+    mq_smtp_note_time(session, tx, &verdict);
     target->code = reply->code;
     mq_reply_format(reply, target->reply, sizeof target->reply);
-    target->result = verdict;
+    target->result = verdict.outcome;
     target->phase = "rcpt";
 }
 
@@ -226,8 +253,8 @@ static bool begin_check(const struct mq_smtp_session *session, struct mq_smtp_tx
 static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     const struct mq_reply *reply)
 {
-    enum mq_outcome verdict = decide(MQ_STAGE_DATA, reply);
-    bool go_ahead = verdict == MQ_OUTCOME_DELIVERED;
+    struct mq_verdict verdict = decide(session, MQ_STAGE_DATA, reply);
+    bool go_ahead = verdict.outcome == MQ_OUTCOME_DELIVERED;
     if (go_ahead && tx->mail_refused) {
         /* The relay has some transaction open: a dot would send a mail to unknown recipients. */
         protocol_error(session, tx, reply);
@@ -241,22 +268,22 @@ static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
         session->line_start = true;
         mq_smtp_set_state(session, MQ_SMTP_BODY);
     } else if (!tx->mail_refused && tx->in_transaction > 0 &&
-               !ends_session(session, tx, verdict, reply)) {
-        note_time(session, tx->transfer, reply);
-        mq_smtp_mark(tx->transfer, true, verdict, reply);
+               !ends_session(session, tx, &verdict, reply)) {
+        mq_smtp_note_time(session, tx, &verdict);
+        mq_smtp_mark(tx->transfer, true, verdict.outcome, reply);
     } /* Else the session ends, or envelope_progress() ends the transaction: DATA was refused
          because MAIL or every RCPT was. */
 }
 
 static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
-                     const struct mq_reply *reply)
+                     const struct mq_verdict *verdict, const struct mq_reply *reply)
 {
     struct mq_transfer *transfer = tx->transfer;
     if ((transfer->transport_flags & MQ_SMTP_TRANSFER_PLAIN) != 0 &&
         tx->in_transaction == transfer->target_count) {
         session->owner->no_params = true; /* only a plain transaction worked: use no other now */
     }
-    note_time(session, transfer, reply);
+    mq_smtp_note_time(session, tx, verdict);
     mq_smtp_mark(transfer, true, MQ_OUTCOME_DELIVERED, reply);
     transfer->enter(transfer, MQ_PHASE_ACCEPTED);
     mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
@@ -264,15 +291,15 @@ static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
 
 /* Handles a reply that does not accept the message. */
 static void not_accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
-                         enum mq_outcome verdict, const struct mq_reply *reply)
+                         const struct mq_verdict *verdict, const struct mq_reply *reply)
 {
     struct mq_transfer *transfer = tx->transfer;
-    note_time(session, transfer, reply);
-    bool decided = verdict < MQ_TROUBLE_CONNECT;
+    mq_smtp_note_time(session, tx, verdict);
+    bool decided = verdict->outcome < MQ_TROUBLE_CONNECT;
     if (decided) {
-        mq_smtp_mark(transfer, true, verdict, reply);
+        mq_smtp_mark(transfer, true, verdict->outcome, reply);
     }
-    if (tx->dot_at != 0 && verdict != MQ_OUTCOME_UNCERTAIN) {
+    if (tx->dot_at != 0 && verdict->outcome != MQ_OUTCOME_UNCERTAIN) {
         transfer->enter(transfer, MQ_PHASE_REFUSED);
     }
     if (decided) {
@@ -282,56 +309,6 @@ static void not_accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     }
 }
 
-/* The last recipient's reply has come. */
-static void finish_recipients(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
-                              const struct mq_reply *reply)
-{
-    struct mq_transfer *transfer = tx->transfer;
-    bool decided = false, delivered = false;
-    for (size_t i = 0; i < transfer->target_count; i++) {
-        decided = decided || transfer->targets[i].result != MQ_OUTCOME_RELEASED;
-        delivered = delivered || transfer->targets[i].result == MQ_OUTCOME_DELIVERED;
-    }
-    transfer->enter(transfer, delivered ? MQ_PHASE_ACCEPTED : MQ_PHASE_REFUSED);
-    if (decided) {
-        mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
-    } else {
-        note_trouble(session, transfer, reply);
-        mq_smtp_give_back(session, tx);
-    }
-}
-
-/* LMTP's reply to the dot for one recipient of several. Trouble of the session or the relay tells
- * nothing about this recipient, who needs another transaction; those before keep their results. */
-static void on_recipient(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size_t i,
-                         const struct mq_reply *reply)
-{
-    struct mq_transfer *transfer = tx->transfer;
-    struct mq_target *target = &transfer->targets[i];
-    enum mq_outcome verdict = mq_verdict_decide(MQ_STAGE_DOT, reply);
-    if (verdict == MQ_TROUBLE_PROTOCOL) {
-        verdict = MQ_OUTCOME_DEFERRED;
-    } else if (verdict == MQ_TROUBLE_RELAY) {
-        mq_transport_in_trouble(session->owner->transport, said(session, reply),
-                                mq_reply_retry_after_s(reply));
-    }
-    bool trouble = verdict >= MQ_TROUBLE_CONNECT;
-    session->closing = session->closing || trouble || verdict == MQ_OUTCOME_UNCERTAIN;
-    note_time(session, transfer, reply);
-    target->result = trouble ? MQ_OUTCOME_RELEASED : verdict;
-    target->phase = transfer->phase;
-    target->code = reply->code;
-    mq_reply_format(reply, target->reply, sizeof target->reply);
-    for (size_t next = i + 1; next < transfer->target_count; next++) {
-        if (mq_smtp_awaits_dot(&transfer->targets[next])) {
-            transfer->enter(transfer, MQ_PHASE_PARTLY);
-            return;
-        }
-    }
-    finish_recipients(session, tx, reply);
-    mq_smtp_advance(session);
-}
-
 static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size_t target,
                    const struct mq_reply *reply)
 {
@@ -339,16 +316,16 @@ static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size_
     if (session->sent < tx->dot_at) {
         session->closing = true; /* the relay would read the rest of the message as commands */
     }
+    struct mq_verdict verdict = decide(session, MQ_STAGE_DOT, reply);
     if (session->owner->lhlo != NULL && tx->in_transaction > 1) {
-        on_recipient(session, tx, target, reply);
+        mq_smtp_on_recipient(session, tx, target, &verdict, reply);
         return;
     }
-    enum mq_outcome verdict = mq_verdict_decide(MQ_STAGE_DOT, reply);
-    if (verdict == MQ_OUTCOME_DELIVERED) {
-        accepted(session, tx, reply);
+    if (verdict.outcome == MQ_OUTCOME_DELIVERED) {
+        accepted(session, tx, &verdict, reply);
     } else {
-        session->closing = verdict == MQ_OUTCOME_UNCERTAIN || session->closing;
-        not_accepted(session, tx, lost_step(reply) ? MQ_TROUBLE_PROTOCOL : verdict, reply);
+        session->closing = verdict.outcome == MQ_OUTCOME_UNCERTAIN || session->closing;
+        not_accepted(session, tx, &verdict, reply);
     }
     mq_smtp_advance(session);
 }
@@ -367,7 +344,8 @@ static void on_early_reply(struct mq_smtp_session *session, const struct mq_repl
         return;
     }
     tx->transfer->phase = "data";
-    not_accepted(session, tx, mq_verdict_decide(MQ_STAGE_DATA, reply), reply);
+    struct mq_verdict verdict = decide(session, MQ_STAGE_DATA, reply);
+    not_accepted(session, tx, &verdict, reply);
     close_by(session, reply);
 }
 

@@ -5,53 +5,11 @@
 
 #include "policy/reply.h"
 #include "send/smtp/channel.h"
+#include "send/smtp/owner.h"
 #include "send/transfer.h"
 
 #define MQ_SMTP_CHUNK        16384 /* the most that is written at once */
 #define MQ_SMTP_EXPECTED_MAX 256   /* commands awaiting replies */
-
-enum mq_smtp_state {
-    MQ_SMTP_CLOSED,
-    MQ_SMTP_CONNECTING, /* libcurl opens the connection; or LMTP's LHLO is under way */
-    MQ_SMTP_IDLE,       /* nothing under way */
-    MQ_SMTP_ENVELOPE,   /* RSET, MAIL, RCPT, DATA out or going out */
-    MQ_SMTP_BODY,       /* 354 came; the message goes out */
-    MQ_SMTP_AWAITING,   /* the dot is out, its reply has not come */
-    MQ_SMTP_QUITTING,
-    MQ_SMTP_STATE_COUNT
-};
-
-/* Whether an envelope is sent after another mail's dot before the reply to that dot. Some relays
- * offer PIPELINING but drop the connection then (Dovecot's submission service up to 2.4.1), which
- * leaves the mail before it uncertain. So a relay must first show that it can. */
-enum mq_smtp_following {
-    MQ_SMTP_FOLLOW_TRY, /* not known: one session at a time tries it */
-    MQ_SMTP_FOLLOW_DOT, /* the relay answered both dot and envelope */
-    MQ_SMTP_FOLLOW_NEVER
-};
-
-struct mq_dsn;
-struct mq_smtp_session;
-struct mq_transport;
-
-/* The pool, as its sessions see it. */
-struct mq_smtp_owner {
-    struct mq_transport *transport;       /* takes transfers back, and the relay's trouble */
-    const struct mq_dsn *dsn;             /* timeouts, mails per connection */
-    const char *lhlo;                     /* LMTP: our name in LHLO; NULL: SMTP */
-    size_t in_state[MQ_SMTP_STATE_COUNT]; /* sessions in each; closed ones are not counted */
-    enum mq_smtp_following following;
-    bool following_fixed; /* set in the DSN: nothing is learned */
-    bool trying;          /* a trial is under way */
-    bool pipelining;      /* whether the relay offered it to the last session */
-    bool no_params;       /* all transactions are plain: only that worked */
-    int failures;         /* failed connects in a row; a mail that the relay decides resets it */
-    /* Returns a transfer to begin now, on an idle session or after the dot; NULL: none. */
-    struct mq_transfer *(*next)(struct mq_smtp_owner *owner, bool behind);
-    /* The session is closed; its channel is closed afterwards. `why`: "" at an orderly end. */
-    void (*closed)(struct mq_smtp_owner *owner, struct mq_smtp_session *session, const char *why);
-    void (*heard)(struct mq_smtp_owner *owner, int code); /* for tests: a reply came; or NULL */
-};
 
 enum mq_smtp_command {
     MQ_SMTP_NONE,
@@ -78,6 +36,7 @@ struct mq_smtp_tx {
     bool behind;               /* its envelope follows another mail's dot */
     bool trial;                /* … and shows whether the relay answers both */
     bool replied;              /* one of its commands was answered */
+    bool throttled;            /* a reply was so (struct mq_throttles) */
     bool mail_refused;         /* so the replies to RCPT and DATA tell nothing */
     bool checking;             /* done except for the RSET that checks the order of replies */
     size_t in_transaction;     /* recipients accepted */

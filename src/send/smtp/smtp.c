@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "send/factory.h"
-#include "send/smtp/connection.h"
 #include "send/smtp/hello.h"
 #include "send/smtp/internal.h"
+#include "send/smtp/pool.h"
 
 /* The most connects under way at once; a relay's listen queue is often no longer. */
 #define CONNECTING_MAX 64
@@ -17,77 +17,14 @@
 /* How often the sessions' deadlines are checked; the timeouts are seconds. */
 #define SCAN_MS 100
 
-/* Connects in a row that fail before the relay counts as down. */
-#define FAILURES_MAX 3
-/* How long the pool stays small after a connect failed while other sessions worked. */
-#define SHRUNK_MS 60000
-/* The wait after failed connects: this times the square of their number. */
-#define RECONNECT_MS 100
-
-struct slot {
-    struct mq_smtp_session session;
-    struct mq_channel *connecting; /* a connection that is not open yet */
-    int fd;                        /* of the open connection */
-    bool polls_out;
-};
-
-struct pool {
-    struct mq_transport transport; /* must be the first member: the worker casts from it */
-    struct mq_smtp_owner owner;    /* the sessions' view */
-    struct mq_dsn dsn;
-    char name[256]; /* that LHLO says */
-    int epoll_fd;
-    struct mq_connector *connector;
-    struct slot *slots;
-    size_t connections;     /* slots */
-    size_t limit;           /* sessions at once; fewer than connections after a failed connect */
-    int64_t limit_until_ms; /* by the transport's clock; the two members below by the system's */
-    int64_t next_connect_ms;
-    int64_t next_scan_ms;
-    bool recalled; /* the recall because of trouble is done */
-};
-
-static struct pool *pool_of(struct mq_transport *transport)
-{
-    return (struct pool *)transport;
-}
-
-static struct pool *owner_pool(struct mq_smtp_owner *owner)
-{
-    return pool_of(owner->transport);
-}
-
 /* ---- how many sessions ---- */
-
-static size_t busy(const struct pool *pool)
-{
-    const size_t *n = pool->owner.in_state;
-    return n[MQ_SMTP_ENVELOPE] + n[MQ_SMTP_BODY] + n[MQ_SMTP_AWAITING];
-}
-
-static size_t working(const struct pool *pool)
-{
-    return busy(pool) + pool->owner.in_state[MQ_SMTP_IDLE];
-}
-
-/* Sessions that are not closed. */
-static size_t occupied(const struct pool *pool)
-{
-    const size_t *n = pool->owner.in_state;
-    return working(pool) + n[MQ_SMTP_CONNECTING] + n[MQ_SMTP_QUITTING];
-}
-
-static size_t openable(const struct pool *pool)
-{
-    size_t taken = occupied(pool);
-    return taken < pool->limit ? pool->limit - taken : 0;
-}
 
 static size_t op_capacity(const struct mq_transport *transport, bool just_in_time)
 {
     const struct pool *pool = (const struct pool *)transport;
-    size_t at_work = busy(pool);
-    size_t free_sessions = at_work < pool->limit ? pool->limit - at_work : 0;
+    size_t at_work = mq_pool_busy(pool);
+    size_t limit = pool->sessions.allowed;
+    size_t free_sessions = at_work < limit ? limit - at_work : 0;
     /* Each mail under way can have an envelope after its dot. One more mail waits until the body
      * of that envelope goes out: then that body and the next envelope leave in one write. */
     if (!just_in_time && pool->owner.pipelining && pool->owner.following != MQ_SMTP_FOLLOW_NEVER &&
@@ -95,62 +32,6 @@ static size_t op_capacity(const struct mq_transport *transport, bool just_in_tim
         free_sessions += 2 * at_work;
     }
     return free_sessions > transport->pending.count ? free_sessions - transport->pending.count : 0;
-}
-
-static void connect_failed(struct pool *pool, const char *reason, bool hopeless,
-                           int64_t retry_after_s)
-{
-    size_t connecting = pool->owner.in_state[MQ_SMTP_CONNECTING];
-    if (working(pool) > 0) {
-        /* The relay seems to take no more sessions than these now. */
-        pool->limit = working(pool) + connecting;
-        pool->limit_until_ms = mq_transport_boot_ms(&pool->transport) + SHRUNK_MS;
-        return;
-    }
-    int failures = ++pool->owner.failures;
-    pool->next_connect_ms = mq_clock_monotonic_ms() + (int64_t)RECONNECT_MS * failures * failures;
-    if (connecting == 0 && (hopeless || failures >= FAILURES_MAX)) {
-        mq_transport_in_trouble(&pool->transport, reason, retry_after_s);
-        pool->transport.trouble.phase = "connect";
-    }
-}
-
-/* ---- what the sessions ask ---- */
-
-static struct mq_transfer *next_transfer(struct mq_smtp_owner *owner, bool behind)
-{
-    struct pool *pool = owner_pool(owner);
-    if (!mq_transport_may_begin(&pool->transport)) {
-        return NULL;
-    }
-    struct mq_transfer *before = NULL;
-    if (behind) {
-        /* A separate session is quicker for a mail than waiting after another mail's dot. */
-        size_t first = owner->in_state[MQ_SMTP_IDLE] + owner->in_state[MQ_SMTP_CONNECTING];
-        if (pool->transport.pending.count <= first + openable(pool)) {
-            return NULL;
-        }
-        struct mq_transfer *at = pool->transport.pending.first;
-        while (at != NULL && (at->transport_flags & MQ_SMTP_TRANSFER_PLAIN) != 0) {
-            before = at;
-            at = at->next;
-        }
-    }
-    return mq_transfer_take(&pool->transport.pending, before);
-}
-
-/* A session that ended before the relay decided any mail counts as a connect that failed: a relay
- * that greets and hangs up is as good as down. */
-static void session_closed(struct mq_smtp_owner *owner, struct mq_smtp_session *session,
-                           const char *why)
-{
-    struct pool *pool = owner_pool(owner);
-    struct slot *slot = (struct slot *)session;
-    /* close() is not enough: epoll keeps a socket that a forked child still has open. */
-    epoll_ctl(pool->epoll_fd, EPOLL_CTL_DEL, slot->fd, NULL);
-    if (why[0] != '\0' && session->decided == 0 && !pool->transport.stopped) {
-        connect_failed(pool, why, false, 0);
-    }
 }
 
 /* ---- sockets and timers ---- */
@@ -192,6 +73,20 @@ static void on_event(struct pool *pool, const struct epoll_event *event)
     }
 }
 
+/* A connection that could not be opened. A rule can say that this is the relay's trouble, although
+ * others may work. */
+static void refused(struct pool *pool, const struct slot *slot,
+                    const struct mq_connect_result *result)
+{
+    if (result->verdict.outcome == MQ_TROUBLE_RELAY) {
+        mq_transport_in_trouble(&pool->transport, result->reason, result->verdict.wait_s);
+        pool->transport.trouble.phase = "connect";
+    } else {
+        mq_pool_connect_failed(pool, slot->begun_ms, result->reason, result->hopeless,
+                               result->verdict.wait_s);
+    }
+}
+
 /* Takes connections that libcurl has opened or given up. */
 static void take_connections(struct pool *pool)
 {
@@ -201,11 +96,14 @@ static void take_connections(struct pool *pool)
         slot->connecting = NULL;
         if (result.channel == NULL) {
             mq_smtp_set_state(&slot->session, MQ_SMTP_CLOSED);
-            connect_failed(pool, result.reason, result.hopeless, result.retry_after_s);
+            if (!result.again) {
+                refused(pool, slot, &result);
+            }
             continue;
         }
         slot->fd = result.fd;
         mq_smtp_session_ready(&slot->session, result.channel, &result.caps);
+        mq_sessions_opened(&pool->sessions, mq_pool_working(pool));
         poll_slot(pool, slot, EPOLL_CTL_ADD);
         pump(pool, slot);
     }
@@ -229,12 +127,13 @@ static void scan_timeouts(struct pool *pool)
 static bool wait_once(struct pool *pool, int64_t timeout_ms)
 {
     struct epoll_event events[EVENTS_MAX];
-    bool wakes = occupied(pool) > 0 || pool->transport.pending.count > 0;
+    bool wakes = mq_pool_occupied(pool) > 0 || pool->transport.pending.count > 0;
     if (pool->transport.done.count > 0 || timeout_ms < 0) {
         timeout_ms = 0;
     } else if (wakes && timeout_ms > SCAN_MS) {
         timeout_ms = SCAN_MS;
     }
+    timeout_ms = mq_connector_shorten(pool->connector, timeout_ms);
     if (pool->owner.in_state[MQ_SMTP_CONNECTING] > 0) {
         mq_connector_wait(pool->connector, pool->epoll_fd, (int)timeout_ms);
         take_connections(pool);
@@ -255,29 +154,35 @@ static void open_session(struct pool *pool, struct slot *slot)
 {
     struct mq_error err;
     mq_smtp_session_init(&slot->session, &pool->owner);
+    slot->begun_ms = mq_transport_boot_ms(&pool->transport);
     if (mq_connector_begin(pool->connector, slot, &slot->connecting, &err) == MQ_OK) {
         mq_smtp_set_state(&slot->session, MQ_SMTP_CONNECTING);
     } else {
-        connect_failed(pool, err.text, false, 0);
+        mq_pool_connect_failed(pool, slot->begun_ms, err.text, false, 0);
     }
 }
 
 static void open_sessions(struct pool *pool)
 {
-    if (pool->limit < pool->connections &&
-        mq_transport_boot_ms(&pool->transport) >= pool->limit_until_ms) {
-        pool->limit = pool->connections;
+    int64_t now_ms = mq_transport_boot_ms(&pool->transport);
+    struct mq_connect_result none = {0};
+    if (mq_pool_busy(pool) >= pool->sessions.allowed) {
+        mq_sessions_raise(&pool->sessions, now_ms);
     }
-    if (mq_clock_monotonic_ms() < pool->next_connect_ms) {
+    if (mq_clock_monotonic_ms() < pool->next_connect_ms ||
+        !mq_connector_may_begin(pool->connector, &none)) {
+        if (none.reason[0] != '\0' && pool->transport.pending.count > 0) {
+            mq_pool_connect_failed(pool, now_ms, none.reason, none.hopeless, none.verdict.wait_s);
+        }
         return;
     }
     const size_t *n = pool->owner.in_state;
     for (size_t i = 0; i < pool->connections && !pool->transport.troubled; i++) {
         /* The first connect shows whether the relay is there at all; more follow as sessions
          * open. */
-        size_t at_once = working(pool) == 0 ? 1 : 2 * working(pool);
+        size_t at_once = mq_pool_working(pool) == 0 ? 1 : 2 * mq_pool_working(pool);
         at_once = at_once < CONNECTING_MAX ? at_once : CONNECTING_MAX;
-        if (openable(pool) == 0 || n[MQ_SMTP_CONNECTING] >= at_once ||
+        if (mq_pool_openable(pool) == 0 || n[MQ_SMTP_CONNECTING] >= at_once ||
             pool->transport.pending.count <= n[MQ_SMTP_IDLE] + n[MQ_SMTP_CONNECTING]) {
             break;
         }
@@ -296,9 +201,19 @@ static void pump_those(struct pool *pool, bool (*may)(const struct mq_smtp_sessi
     }
 }
 
+/* Ends idle sessions after the number of sessions has fallen below theirs. */
+static void close_surplus(struct pool *pool)
+{
+    for (size_t i = 0; i < pool->connections && mq_pool_working(pool) > pool->sessions.allowed;
+         i++) {
+        mq_smtp_session_quit(&pool->slots[i].session);
+    }
+}
+
 /* Opens sessions for pending transfers, and lets open sessions take them. */
 static void assign(struct pool *pool)
 {
+    close_surplus(pool);
     if (mq_transport_may_begin(&pool->transport)) {
         pump_those(pool, mq_smtp_session_may_begin);
         open_sessions(pool);
@@ -318,7 +233,7 @@ static void recall_in_trouble(struct pool *pool)
 static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms,
                               struct mq_error *err)
 {
-    struct pool *pool = pool_of(transport);
+    struct pool *pool = mq_pool_of(transport);
     bool troubled = transport->troubled;
     int64_t until_ms = mq_clock_monotonic_ms() + timeout_ms;
     int64_t left_ms = 0;
@@ -330,6 +245,7 @@ static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms
     } while (wait_once(pool, left_ms) && transport->done.count == 0 &&
              transport->troubled == troubled && left_ms > 0);
     recall_in_trouble(pool);
+    mq_pool_note_sessions(pool);
     return MQ_OK;
 }
 
@@ -371,18 +287,18 @@ static void recall(struct pool *pool, bool envelopes)
 
 static void op_recall(struct mq_transport *transport)
 {
-    recall(pool_of(transport), true);
+    recall(mq_pool_of(transport), true);
 }
 
 static void op_wind_down(struct mq_transport *transport)
 {
-    cancel_connecting(pool_of(transport));
-    recall(pool_of(transport), false);
+    cancel_connecting(mq_pool_of(transport));
+    recall(mq_pool_of(transport), false);
 }
 
 static void op_quit(struct mq_transport *transport, int64_t timeout_ms)
 {
-    struct pool *pool = pool_of(transport);
+    struct pool *pool = mq_pool_of(transport);
     int64_t until_ms = mq_clock_monotonic_ms() + timeout_ms;
     cancel_connecting(pool);
     for (size_t i = 0; i < pool->connections; i++) {
@@ -399,7 +315,24 @@ static void op_quit(struct mq_transport *transport, int64_t timeout_ms)
 
 static void op_abort(struct mq_transport *transport)
 {
-    close_sessions(pool_of(transport), "sending was stopped");
+    close_sessions(mq_pool_of(transport), "sending was stopped");
+}
+
+/* While connections are opened or awaited, libcurl and timers have something to do. */
+static int op_wait_fd(const struct mq_transport *transport)
+{
+    const struct pool *pool = (const struct pool *)transport;
+    bool opens = pool->owner.in_state[MQ_SMTP_CONNECTING] > 0 || transport->pending.count > 0;
+    return opens ? -1 : pool->epoll_fd;
+}
+
+static void op_reopen(struct mq_transport *transport)
+{
+    struct pool *pool = mq_pool_of(transport);
+    pool->recalled = false;
+    pool->owner.failures = 0;
+    pool->owner.throttles = (struct mq_throttles){0};
+    pool->next_connect_ms = 0;
 }
 
 static const char *op_finding(const struct mq_transport *transport)
@@ -412,7 +345,7 @@ static const char *op_finding(const struct mq_transport *transport)
 
 static void op_remember(struct mq_transport *transport, const char *finding)
 {
-    struct mq_smtp_owner *owner = &pool_of(transport)->owner;
+    struct mq_smtp_owner *owner = &mq_pool_of(transport)->owner;
     if (!owner->following_fixed) {
         owner->following = strcmp(finding, "dot") == 0     ? MQ_SMTP_FOLLOW_DOT
                            : strcmp(finding, "group") == 0 ? MQ_SMTP_FOLLOW_NEVER
@@ -423,7 +356,7 @@ static void op_remember(struct mq_transport *transport, const char *finding)
 
 static void op_free(struct mq_transport *transport)
 {
-    struct pool *pool = pool_of(transport);
+    struct pool *pool = mq_pool_of(transport);
     transport->stopped = true;
     if (pool->slots != NULL) {
         close_sessions(pool, "");
@@ -443,8 +376,9 @@ static void init_host(struct pool *pool)
     enum mq_pipelining pipelining = pool->dsn.pipelining;
     pool->owner = (struct mq_smtp_owner){.transport = &pool->transport,
                                          .dsn = &pool->dsn,
-                                         .next = next_transfer,
-                                         .closed = session_closed};
+                                         .next = mq_pool_next,
+                                         .closed = mq_pool_closed,
+                                         .crowded = mq_pool_crowded};
     if (mq_dsn_is(&pool->dsn, "lmtp")) {
         mq_hello_name(&pool->dsn, pool->name, sizeof pool->name);
         pool->owner.lhlo = pool->name;
@@ -465,6 +399,8 @@ enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options
                                                 .wind_down = op_wind_down,
                                                 .quit = op_quit,
                                                 .abort = op_abort,
+                                                .wait_fd = op_wait_fd,
+                                                .reopen = op_reopen,
                                                 .free = op_free,
                                                 .finding = op_finding,
                                                 .remember = op_remember};
@@ -475,19 +411,21 @@ enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options
     enum mq_status status = MQ_OK;
     pool->transport.ops = &ops;
     pool->transport.clock = options->clock;
-    pool->connections = pool->limit = (size_t)options->connections;
+    pool->connections = (size_t)options->connections;
+    mq_sessions_init(&pool->sessions, pool->connections);
     pool->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     pool->slots = calloc(pool->connections, sizeof *pool->slots);
     pool->transport.name = mq_dsn_redacted(dsn);
     pool->dsn = *dsn;
     memset(dsn, 0, sizeof(*dsn));
     init_host(pool);
+    pool->owner.rules = options->verdicts;
     if (pool->slots == NULL || pool->transport.name == NULL) {
         status = mq_error_nomem(err);
     } else if (pool->epoll_fd < 0) {
         status = mq_error_set(err, MQ_IO, "", "epoll cannot be had: %s", strerror(errno));
     } else {
-        status = mq_connector_new(&pool->dsn, options->trace, &pool->connector, err);
+        status = mq_connector_new(&pool->dsn, options, &pool->connector, err);
     }
     if (status != MQ_OK) {
         mq_transport_free(&pool->transport);

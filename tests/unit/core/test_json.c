@@ -145,6 +145,32 @@ static void test_read_bad(void **state)
     assert_int_equal(mq_json_read((struct mq_str){"[\"a\"]\0", 6}, '[', &list), MQ_INVALID);
 }
 
+/* What others make: members of all types, of which the flat ones come as text. */
+static void test_members(void **state)
+{
+    static const char text[] =
+        " {\"a\":\"x\",\"n\": -1.5e3 ,\"gone\":null,\"t\":true,\"list\":[1,[\"]\"],{}],"
+        "\"o\":{\"a\":\"no\",\"}\":[]},\"f\":false,\"last\":\"\\u00e4\"}";
+    static const char *const wanted[] = {"a",    "x", "n",     "-1.5e3", "t",
+                                         "true", "f", "false", "last",   "ä"};
+    static const char *const bad[] = {
+        "[]",           "{\"a\":}",   "{\"a\":[}",  "{\"a\":{\"b\":1}", "{\"a\":\"x",
+        "{\"a\":[\"]}", "{\"a\":=}",  "{\"a\":1,}", "{\"a\":1} null",   "{\"a\":1 2}",
+        "nul",          "{\"a\":[1,2"};
+    struct mq_strings pairs = {0};
+    (void)state;
+    assert_int_equal(mq_json_members(mq_str_of(text), &pairs), MQ_OK);
+    assert_int_equal(pairs.count, sizeof wanted / sizeof *wanted);
+    for (size_t i = 0; i < pairs.count; i++) {
+        assert_string_equal(pairs.items[i], wanted[i]);
+    }
+    mq_strings_clear(&pairs);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(mq_json_members(mq_str_of(bad[i]), &pairs), MQ_INVALID);
+        assert_int_equal(pairs.count, 0);
+    }
+}
+
 /* Nothing is read past the end: each prefix in a block of its own size, for the sanitizer. */
 static void test_prefixes(void **state)
 {
@@ -192,7 +218,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_write),       cmocka_unit_test(test_read_strings),
         cmocka_unit_test(test_read_object), cmocka_unit_test(test_read_bad),
-        cmocka_unit_test(test_prefixes),    cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_members),     cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_round_trip),
     };
     return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }

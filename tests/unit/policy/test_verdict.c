@@ -22,6 +22,7 @@
 #define UNCERTAIN MQ_OUTCOME_UNCERTAIN
 #define CONNECTS  MQ_TROUBLE_CONNECT
 #define SESSION   MQ_TROUBLE_SESSION
+#define FEWER     MQ_TROUBLE_SESSIONS
 #define RELAY     MQ_TROUBLE_RELAY
 #define NEXT      MQ_OUTCOME_RELEASED
 #define REFUSED   MQ_OUTCOME_REFUSED
@@ -30,50 +31,13 @@
 #define DENIED    MQ_OUTCOME_DENIED
 #define LATER     MQ_OUTCOME_DEFERRED
 
-struct sample {
-    enum mq_stage stage;
-    const char *line; /* as the relay sends it; "": no reply came */
-    enum mq_outcome verdict;
-};
-
-static enum mq_outcome decide(enum mq_stage stage, const char *line)
-{
-    struct mq_reply_reader reader;
-    struct mq_reply reply = {0};
-    struct mq_error err;
-    bool complete = false;
-    char text[1024];
-    if (line[0] == '\0') {
-        return mq_verdict_decide(stage, NULL);
-    }
-    int n = snprintf(text, sizeof text, "%s\r\n", line);
-    struct mq_str data = {text, (size_t)n};
-    memset(&reader, 0, sizeof reader);
-    assert_int_equal(mq_reply_read(&reader, &data, &complete, &reply, &err), MQ_OK);
-    assert_true(complete);
-    return mq_verdict_decide(stage, &reply);
-}
-
-static void check(const struct sample *samples, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        enum mq_outcome got = decide(samples[i].stage, samples[i].line);
-        if (got != samples[i].verdict) {
-            fail_msg("%s \"%s\": %s, expected %s", stage_name(samples[i].stage), samples[i].line,
-                     verdict_name(got), verdict_name(samples[i].verdict));
-        }
-    }
-}
-
-#define CHECK(samples) check(samples, sizeof(samples) / sizeof *(samples))
-
 static void test_connect(void **state)
 {
     static const struct sample samples[] = {
         {CONNECT, "220 mail.example ESMTP", ACCEPTED},
         {CONNECT, "235 2.7.0 Authentication successful", ACCEPTED},
         {CONNECT, "", CONNECTS},
-        {CONNECT, "421 4.7.0 too many connections", CONNECTS},
+        {CONNECT, "421 4.7.0 try again later", CONNECTS},
         {CONNECT, "454 4.7.0 Temporary authentication failure", CONNECTS},
         {CONNECT, "500 5.5.1 EHLO unknown", CONNECTS},
         {CONNECT, "535 5.7.8 authentication failed", CONNECTS},
@@ -107,7 +71,7 @@ static void test_positive_and_lost(void **state)
         {DATA, "250 2.0.0 Ok", PROTOCOL},
         {DATA, "334 ", PROTOCOL},
         {MAIL, "421 4.3.0 closing", SESSION},
-        {RCPT, "421 4.7.0 rate limit, too many messages", SESSION},
+        {RCPT, "421 4.7.0 rate limit, too many messages", FEWER},
         {DATA, "421 4.3.2 shutting down", SESSION},
         {RCPT, "421", SESSION},
         {DOT, "421 4.3.0 closing", SESSION},
@@ -352,8 +316,26 @@ static void test_protocol_denied_later(void **state)
 struct facts {
     enum mq_stage stage;
     int code, class, subject, detail; /* class 0: no enhanced code */
-    bool too_many, limit;             /* the meaning of the text */
+    bool too_many, limit, crowd;      /* the meaning of the text */
+    bool time, grey, slow;
 };
+
+/* Whether the code is about an address, a mailbox or the recipients of one message. */
+static bool about_one(const struct facts *f)
+{
+    return f->subject == 1 || f->subject == 2 || (f->subject == 5 && f->detail == 3);
+}
+
+static enum mq_outcome oracle_421(const struct facts *f)
+{
+    bool usable = f->class == 4;
+    bool congested =
+        usable && ((f->subject == 4 && f->detail == 5) || (f->subject == 7 && f->detail == 28));
+    if (congested || (!about_one(f) && f->limit)) {
+        return FEWER;
+    }
+    return f->time && !f->grey && !about_one(f) ? RELAY : SESSION;
+}
 
 /* The rules up to the refusals, in their order; false when none decides. */
 static bool oracle_first(const struct facts *f, enum mq_outcome *verdict)
@@ -361,12 +343,17 @@ static bool oracle_first(const struct facts *f, enum mq_outcome *verdict)
     bool usable = f->class != 0 && f->class == f->code / 100;
     bool bare = !usable;
     bool positive = f->code / 100 == 2;
+    bool crowd = f->crowd && f->code >= 400 && !about_one(f);
     if (f->stage == CONNECT) {
-        *verdict = positive ? ACCEPTED : CONNECTS;
+        *verdict = positive ? ACCEPTED : crowd ? FEWER : CONNECTS;
     } else if (f->stage == DOT && f->code < 400) {
         *verdict = positive ? ACCEPTED : UNCERTAIN;
-    } else if (f->code == 421 || (f->stage != DOT && f->code == 0)) {
+    } else if (f->code == 0) {
         *verdict = SESSION;
+    } else if (crowd) {
+        *verdict = FEWER;
+    } else if (f->code == 421) {
+        *verdict = oracle_421(f);
     } else if ((f->stage == MAIL || f->stage == RCPT) && positive) {
         *verdict = ACCEPTED;
     } else if (f->stage == DATA && f->code == 354) {
@@ -383,8 +370,7 @@ static bool oracle_first(const struct facts *f, enum mq_outcome *verdict)
         *verdict = RELAY;
     } else if (f->code == 550 && usable && f->subject == 4 && f->detail == 5) {
         *verdict = RELAY;
-    } else if (f->limit && f->subject != 1 && f->subject != 2 &&
-               !(f->subject == 5 && f->detail == 3)) {
+    } else if (f->limit && !about_one(f)) {
         *verdict = RELAY;
     } else if (f->stage == RCPT && (f->code == 452 || f->code == 552) &&
                ((usable && f->subject == 5 && f->detail == 3) ||
@@ -406,7 +392,8 @@ static enum mq_outcome oracle(const struct facts *f)
         return verdict;
     }
     if (f->code < 500) {
-        return LATER;
+        bool all = f->time && !f->grey && !about_one(f) && (f->stage == MAIL || f->slow);
+        return all ? RELAY : LATER;
     }
     if (usable && f->subject == 1 && !bad_sender && f->detail != 90) {
         return REFUSED;
@@ -417,8 +404,7 @@ static enum mq_outcome oracle(const struct facts *f)
     }
     if (f->stage == RCPT && bare_name) {
         /* "too many recipients" is about recipients. */
-        bool named = f->subject == 1 || f->subject == 2 || (f->subject == 5 && f->detail == 3);
-        return named || f->too_many ? REFUSED : UNSAID;
+        return about_one(f) || f->too_many ? REFUSED : UNSAID;
     }
     if (f->code <= 504 || f->code == 555) {
         return PROTOCOL;
@@ -437,7 +423,7 @@ static void compare(const struct facts *f, const char *text)
     struct mq_reply reply = {
         .code = f->code, .enhanced = {f->class, f->subject, f->detail}, .lines = 1};
     snprintf(reply.text, sizeof reply.text, "%s", text);
-    enum mq_outcome got = mq_verdict_decide(f->stage, &reply);
+    enum mq_outcome got = mq_verdict_decide(NULL, "", f->stage, &reply).outcome;
     enum mq_outcome expected = oracle(f);
     if (got != expected) {
         fail_msg("%s %d %d.%d.%d %s: %s, expected %s", stage_name(f->stage), f->code, f->class,
@@ -453,6 +439,16 @@ static void all_texts(struct facts f)
     f.too_many = false;
     f.limit = true;
     compare(&f, "Daily sending quota exceeded");
+    f.limit = false;
+    f.crowd = true;
+    compare(&f, "Too many concurrent connections");
+    f.crowd = false;
+    f.time = true;
+    compare(&f, "try again in 30 seconds");
+    f.slow = true;
+    compare(&f, "slow down, try again in 30 seconds");
+    f.grey = true;
+    compare(&f, "greylisted, slow down, try again in 30 seconds");
 }
 
 static void test_everything(void **state)

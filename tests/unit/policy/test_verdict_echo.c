@@ -31,7 +31,7 @@ static struct mq_reply read_reply(const char *lines)
 static void expect(enum mq_stage stage, const char *lines, enum mq_outcome verdict)
 {
     struct mq_reply reply = read_reply(lines);
-    enum mq_outcome got = mq_verdict_decide(stage, &reply);
+    enum mq_outcome got = mq_verdict_decide(NULL, "", stage, &reply).outcome;
     if (got != verdict) {
         fail_msg("%s: %s, expected %s", lines, verdict_name(got), verdict_name(verdict));
     }
@@ -41,7 +41,7 @@ static void expect(enum mq_stage stage, const char *lines, enum mq_outcome verdi
 static void expect_refused(const char *lines)
 {
     struct mq_reply reply = read_reply(lines);
-    enum mq_outcome got = mq_verdict_decide(MQ_STAGE_RCPT, &reply);
+    enum mq_outcome got = mq_verdict_decide(NULL, "", MQ_STAGE_RCPT, &reply).outcome;
     if (got != MQ_OUTCOME_REFUSED && got != MQ_OUTCOME_UNEXPLAINED) {
         fail_msg("%s: %s", lines, verdict_name(got));
     }

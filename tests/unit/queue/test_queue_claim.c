@@ -1,4 +1,5 @@
 /* Enqueue and claim. */
+#include "policy/types.h"
 #include "queue/config/relays.h"
 #include "queue_fixture.h"
 
@@ -357,11 +358,20 @@ static void test_disabled_and_paused(void **state)
     fx_mail(&fx, "a@example.org");
     assert_int_equal(mq_queue_pause_relay(fx.queue, &pause, &fx.err), MQ_OK);
     assert_int_equal(pause.until_s, START + 60);
-    fx.request.relay = "smtp://relay";
+    struct mq_relay_state relays[] = {{.name = "smtp://relay"}, {.name = "smtp://other"}};
+    fx.request.relays = relays;
+    fx.request.relay_count = 1;
     assert_int_equal(fx_claim(&fx), 0);
     assert_int_equal(fx.claim.end, MQ_CLAIM_PAUSED);
     assert_int_equal(fx.claim.resume_s, START + 60);
-    assert_string_equal(fx.claim.reason, "535 bad?login");
+    assert_string_equal(relays[0].reason, "535 bad?login");
+    fx.request.relay_count = 2; /* the other one can be used */
+    fx.request.limit = 0;
+    assert_int_equal(fx_claim(&fx), 0);
+    assert_int_equal(fx.claim.end, MQ_CLAIM_LIMIT);
+    assert_int_equal(relays[0].until_s, START + 60);
+    assert_int_equal(relays[1].until_s, 0);
+    fx.request.limit = 100;
     fx_set(&fx, "mailQueueEnabled", "0");
     fx.now_s += 60;
     assert_int_equal(fx_claim(&fx), 0);

@@ -11,8 +11,8 @@ static void test_many_written_together(void **state)
     struct mq_sql_dialect dialect = *fx.queue->dialect;
     memcpy(overrides, dialect.overrides, sizeof(overrides));
     overrides[MQ_SQL_CLAIM_TAKE_MANY] =
-        "UPDATE {t} SET status = ?1, attempts = attempts + 1, locked_until = ?2, locked_by = ?3 "
-        "WHERE id IN (SELECT value ->> 0 FROM json_each(?4))";
+        "UPDATE {t} SET status = ?1, attempts = attempts + 1, locked_until = ?2, locked_by = ?3, "
+        "paid_to = ?5 WHERE id IN (SELECT value ->> 0 FROM json_each(?4))";
     dialect.overrides = overrides;
     fx.queue->dialect = &dialect;
     fx_enqueue(&fx, &(struct mail){.recipients = "a@example.org", .send_at = START + 10});

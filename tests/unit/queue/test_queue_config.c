@@ -377,8 +377,10 @@ static void test_poison_stops_the_claim(void **state)
             .job = &fx.claim.jobs[0], .results = &sent, .retry_after_s = -1, .ms = -1};
         struct mq_claim next;
         struct mq_cycle cycle = {&outcome, 1, &fx.request, &next, NULL, 0};
+        struct mq_relay_state relay = {.name = "r"};
         next = (struct mq_claim){0};
-        fx.request.relay = "r";
+        fx.request.relays = &relay;
+        fx.request.relay_count = 1;
         assert_int_equal(mq_queue_cycle(fx.queue, &cycle, &fx.err), MQ_OK);
         assert_int_equal(next.count, 0);
         assert_int_equal(next.status, MQ_CONFIG);
@@ -445,7 +447,7 @@ static void test_table_of_keys(void **state)
 {
     (void)state;
     struct fixture fx;
-    assert_int_equal(MQ_KEY_COUNT, 20);
+    assert_int_equal(MQ_KEY_COUNT, 23);
     for (size_t i = 0; i < MQ_KEY_COUNT; i++) {
         const struct mq_config_key *key = &mq_config_keys[i];
         assert_non_null(key->kind->range);
@@ -466,7 +468,7 @@ static void test_table_of_keys(void **state)
     assert_null(mq_config_key("siteName"));
     fx_open(&fx);
     char *value = NULL;
-    assert_int_equal(mq_queue_set_config(fx.queue, "mailSchemaVersion", "3", &fx.err), MQ_INVALID);
+    assert_int_equal(mq_queue_set_config(fx.queue, "mailSchemaVersion", "4", &fx.err), MQ_INVALID);
     fx_set(&fx, "siteName", "anything"); /* the application's own */
     assert_int_equal(mq_queue_config(fx.queue, "siteName", &value, &fx.err), MQ_OK);
     assert_string_equal(value, "anything");

@@ -109,7 +109,7 @@ static void test_options(void **state)
     parse("smtp://[2001:db8::1]:25?tls=required&cafile=%2Fetc%2Fca%20x.pem&verify_peer=0&"
           "ehlo=my.example&source_ip=192.0.2.7&proxy=socks5h://u:p@127.0.0.1:1080&"
           "connect_timeout=0.25&command_timeout=1&data_timeout=2.5&block_timeout=86400&"
-          "final_timeout=0.001&idle_timeout=07.50&max_mails=1000000");
+          "final_timeout=0.001&idle_timeout=07.50&max_mails=1000000&connections=3");
     assert_string_equal(dsn.host, "2001:db8::1");
     assert_int_equal(dsn.port, 25);
     assert_int_equal(dsn.tls, MQ_TLS_REQUIRED);
@@ -125,6 +125,7 @@ static void test_options(void **state)
     assert_int_equal(dsn.final_timeout_ms, 1);
     assert_int_equal(dsn.idle_ms, 7500);
     assert_int_equal(dsn.mails_per_connection, 1000000);
+    assert_int_equal(dsn.connections, 3);
     assert_redacted("smtp://[2001:db8::1]:25");
     parse("smtp://h?tls=none");
     assert_int_equal(dsn.tls, MQ_TLS_NONE);
@@ -194,6 +195,31 @@ static void test_file(void **state)
     assert_redacted("file:///a%20b%25%23");
     parse("file:///x?");
     assert_string_equal(dsn.path, "/x");
+}
+
+static void test_apis(void **state)
+{
+    (void)state;
+    parse("ses+https://AKID:se%2Fcret@default?region=eu-west-1&session_token=t%2Bk%3D");
+    assert_string_equal(dsn.scheme, "ses+https");
+    assert_string_equal(dsn.user, "AKID");
+    assert_string_equal(dsn.password, "se/cret");
+    assert_string_equal(dsn.host, "default");
+    assert_string_equal(dsn.region, "eu-west-1");
+    assert_string_equal(dsn.session_token, "t+k=");
+    assert_int_equal(dsn.tls, MQ_TLS_IMPLICIT);
+    assert_int_equal(dsn.final_timeout_ms, 120000);
+    assert_true(mq_dsn_is_http(&dsn));
+    assert_redacted("ses+https://***:***@default?region=eu-west-1");
+    parse("SES+HTTPS://AKID:secret@[::1]:8005?tls=none&final_timeout=5");
+    assert_int_equal(dsn.tls, MQ_TLS_NONE);
+    assert_int_equal(dsn.final_timeout_ms, 5000);
+    assert_redacted("ses+https://***:***@[::1]:8005");
+    parse("mailgun+https://key-1:mg.example.org@default?region=eu");
+    assert_string_equal(dsn.user, "key-1");
+    assert_redacted("mailgun+https://***:mg.example.org@default?region=eu");
+    parse("smtp://h");
+    assert_false(mq_dsn_is_http(&dsn));
 }
 
 /* The expected part of the error's text, which names the cure. */
@@ -289,6 +315,15 @@ static void test_bad(void **state)
         {"smtp://relay?max_mails=0", "max_mails"},
         {"smtp://relay?max_mails=1000001", "max_mails"},
         {"smtp://relay?max_mails=1.5", "max_mails"},
+        {"smtp://relay?connections=0", "connections"},
+        {"smtp://relay?connections=1001", "connections"},
+        {"file:///x?connections=1", "file:// has none"},
+        {"smtp://u@relay?auth=login", "auth must be"},
+        {"smtp://u@relay?account=a", "auth=oauth2"},
+        {"smtp://u@relay?auth=password&account=a", "auth=oauth2"},
+        {"smtp://u@relay?auth=oauth2", "account=NAME"},
+        {"smtp://relay?auth=xoauth2&account=a", "the mailbox as the user"},
+        {"smtp://u:SECRET@relay?auth=oauth2&account=a", "remove the password"},
         {"smtp://relay?command=/x", "unknown option \"command\"; smtp:// has tls, cafile"},
         {"smtp://relay#", "fragment"},
         {"sendmail://", "sendmail://default"},
@@ -316,6 +351,11 @@ static void test_bad(void **state)
         {"file:///x%y", "%25"},
         {"file:///x?final_timeout=5", "\"final_timeout\"; file:// has none"},
         {"file:///x?y=1", "file:// has none"},
+        {"ses+https://AKID:SECRET@default?tls=none", "only for an API on this host"},
+        {"ses+https://AKID:SECRET@default?region=eu_west", "region must be"},
+        {"ses+https://AKID:SECRET@default?ehlo=x", "\"ehlo\"; ses+https:// has tls, cafile"},
+        {"mailgun+https://SECRET:x@default?session_token=x", "\"session_token\"; mailgun+https://"},
+        {"smtp://relay?region=eu-west-1", "unknown option \"region\""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
@@ -343,7 +383,7 @@ static void test_prefixes(void **state)
     static const char *const texts[] = {
         "smtp://us%41er:p%41ss@[::1]:587/?tls=none&cafile=%2Fx&max_mails=5",
         "sendmail://default/?command=/x%20'a%27%20\"b\\\"\"%20\\c&final_timeout=5",
-        "file://localhost/a%20b/?"};
+        "file://localhost/a%20b/?", "ses+https://A:B@default?region=x&session_token=%2F"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         for (size_t len = 0; len <= strlen(texts[i]); len++) {
@@ -382,8 +422,8 @@ int main(void)
         cmocka_unit_test(test_plain),    cmocka_unit_test(test_credentials),
         cmocka_unit_test(test_sockets),  cmocka_unit_test(test_options),
         cmocka_unit_test(test_bad),      cmocka_unit_test(test_sendmail),
-        cmocka_unit_test(test_file),     cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_loopback),
+        cmocka_unit_test(test_file),     cmocka_unit_test(test_apis),
+        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_loopback),
     };
     return cmocka_run_group_tests_name("dsn", tests, NULL, NULL);
 }

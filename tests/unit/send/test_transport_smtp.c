@@ -128,50 +128,6 @@ static void test_relay_that_takes_few_mails_a_connection(void **state)
     bench_free(bench);
 }
 
-static void serve_two_at_once(struct relay_talk *talk)
-{
-    if (talk->open > 2) {
-        relay_say(talk, "421 4.7.0 too many connections");
-        return;
-    }
-    talk->dot_delay_ms = 20;
-    relay_serve(talk);
-}
-
-static int tried; /* connections, while the relay refuses most */
-
-static bool more_are_tried(const struct relay_counts *counts)
-{
-    return counts->connections > tried;
-}
-
-static void test_refused_connects_shrink_the_pool_for_a_minute(void **state)
-{
-    (void)state;
-    struct bench *bench = bench_new(serve_two_at_once, "", 8);
-    bench_submit(bench, 30);
-    bench_run(bench, 0);
-    assert_int_equal(bench->accepted, 30);
-    assert_string_equal(bench_trouble(bench), "");
-    tried = bench->relay.counts->connections;
-    assert_true(tried > 2 && tried <= 8);
-    bench_ahead_ms += 5000;
-    bench_submit(bench, 10);
-    bench_run(bench, 0);
-    assert_int_equal(bench->relay.counts->connections, tried);
-    /* Two sessions work while the minute ends, so that the pool can grow again. */
-    struct mq_error err;
-    bench_submit(bench, 10);
-    bench->transport->ops->step(bench->transport, 1, &err);
-    bench_ahead_ms += 56000;
-    bench_run(bench, 0);
-    bench_submit(bench, 8);
-    bench_run(bench, 0);
-    bench_until(bench, more_are_tried); /* the relay may be slower */
-    assert_int_equal(bench->accepted, 58);
-    bench_free(bench);
-}
-
 /* ---- a relay that does not work ---- */
 
 static void test_relay_down(void **state)
@@ -312,7 +268,6 @@ int main(void)
         cmocka_unit_test(test_capacity_with_and_without_limit),
         cmocka_unit_test(test_capacity_without_pipelining),
         cmocka_unit_test(test_relay_that_takes_few_mails_a_connection),
-        cmocka_unit_test(test_refused_connects_shrink_the_pool_for_a_minute),
         cmocka_unit_test(test_relay_down),
         cmocka_unit_test(test_greeting_that_refuses),
         cmocka_unit_test(test_421_to_every_mail_is_trouble_and_costs_nothing),

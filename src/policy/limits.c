@@ -1,0 +1,206 @@
+/* The grammar of limits in windows, and for whom a limit holds. */
+#include "policy/limits.h"
+
+#include <string.h>
+
+#include "core/ascii.h"
+
+#define DAY_S INT64_C(86400)
+
+#define FORM                                                                                 \
+    "a limit is N/LENGTH, as 60/1h; then \"mails\" if it does not count recipients; then "   \
+    "\"per relay\", \"per sender\" or \"per sender domain\", which can name one: per relay " \
+    "smtp.example.org, per sender shop@example.org, per sender @example.org"
+
+static enum mq_status wrong(struct mq_str limit, const char *what, struct mq_error *err)
+{
+    return mq_error_set(err, MQ_INVALID, "", "\"%.*s\": %s", (int)mq_utf8_cut(limit, 60),
+                        limit.len ? limit.data : "", what);
+}
+
+/* Takes a number above 0, up to 10 digits, off the text; 0 if it does not begin with one. */
+static int64_t cut_number(struct mq_str *text)
+{
+    int64_t n = 0;
+    size_t i = 0;
+    for (; i < text->len && i < 10 && mq_is_digit(text->data[i]); i++) {
+        n = n * 10 + (text->data[i] - '0');
+    }
+    *text = mq_str_skip(*text, i);
+    return n;
+}
+
+/* Takes the next word off the text, which is trimmed. */
+static struct mq_str cut_word(struct mq_str *text)
+{
+    size_t n = 0;
+    while (n < text->len && !mq_is_space(text->data[n])) {
+        n++;
+    }
+    struct mq_str word = mq_str_cut(text, n);
+    *text = mq_str_trim(*text);
+    return word;
+}
+
+static bool is_word(struct mq_str word, const char *name)
+{
+    return mq_str_equal_nocase(word, mq_str_of(name));
+}
+
+/* Parses "N/LENGTH". */
+static enum mq_status parse_amount(struct mq_str word, struct mq_limit *out, struct mq_error *err)
+{
+    static const int64_t units[] = {1, 60, 3600, DAY_S};
+    struct mq_str rest = word;
+    out->n = cut_number(&rest);
+    if (out->n <= 0 || out->n > MQ_LIMIT_N_MAX) {
+        return wrong(word, "N must be from 1 to 1000000000; " FORM, err);
+    }
+    if (rest.len == 0 || rest.data[0] != '/') {
+        return wrong(word, "behind N a slash and the window's length are missing; " FORM, err);
+    }
+    rest = mq_str_skip(rest, 1);
+    int64_t count = cut_number(&rest);
+    int unit = mq_str_word(rest, "s m h d", mq_str_equal);
+    if (count <= 0 || unit < 0 || count > MQ_LIMIT_DAYS_MAX * DAY_S / units[unit]) {
+        return wrong(word,
+                     "the window's length must be from 1s to 31d: a number above 0, then s, m, h "
+                     "or d",
+                     err);
+    }
+    out->length_s = count * units[unit];
+    return MQ_OK;
+}
+
+/* Parses what follows "per". */
+static enum mq_status parse_scope(struct mq_str rest, struct mq_limit *out, struct mq_error *err)
+{
+    struct mq_str scope = cut_word(&rest);
+    struct mq_str only = cut_word(&rest);
+    if (is_word(scope, "relay")) {
+        out->scope = MQ_SCOPE_RELAY;
+    } else if (is_word(scope, "sender") && is_word(only, "domain")) {
+        out->scope = MQ_SCOPE_DOMAIN;
+        only = cut_word(&rest);
+    } else if (is_word(scope, "sender")) {
+        out->scope = MQ_SCOPE_SENDER;
+    } else {
+        return wrong(out->text, "\"per\" needs relay, sender or sender domain behind it; " FORM,
+                     err);
+    }
+    size_t at = mq_str_find(only, '@');
+    if (only.len > 0 && out->scope != MQ_SCOPE_RELAY && at + 1 >= only.len) {
+        return wrong(out->text, "a sender is a mailbox, or a domain behind an @; " FORM, err);
+    }
+    if (out->scope == MQ_SCOPE_DOMAIN && at > 0 && only.len > 0) {
+        return wrong(out->text, "a sender domain is written with an @ before it; " FORM, err);
+    }
+    if (is_word(only, "mails") || is_word(only, "recipients")) {
+        return wrong(out->text, "what is counted stands before \"per\"; " FORM, err);
+    }
+    out->only = only;
+    return rest.len == 0 ? MQ_OK : wrong(rest, "is not expected here; " FORM, err);
+}
+
+static enum mq_status parse_one(struct mq_str text, struct mq_limit *out, struct mq_error *err)
+{
+    *out = (struct mq_limit){.text = text};
+    MQ_TRY(parse_amount(cut_word(&text), out, err));
+    struct mq_str rest = text;
+    struct mq_str word = cut_word(&rest);
+    out->mails = is_word(word, "mails");
+    if (out->mails || is_word(word, "recipients")) {
+        word = cut_word(&rest);
+    }
+    if (word.len == 0) {
+        return MQ_OK;
+    }
+    return is_word(word, "per") ? parse_scope(rest, out, err)
+                                : wrong(word, "is not a word of a limit; " FORM, err);
+}
+
+/* Two limits of one window would be one count with two ends: a slip of whoever wrote them. */
+static bool same_window(const struct mq_limit *a, const struct mq_limit *b)
+{
+    return a->length_s == b->length_s && a->mails == b->mails && a->scope == b->scope &&
+           mq_str_equal_nocase(a->only, b->only);
+}
+
+enum mq_status mq_limits_parse(struct mq_str text, struct mq_limits *out, struct mq_error *err)
+{
+    bool more = mq_str_trim(text).len > 0;
+    out->count = 0;
+    while (more) {
+        more = mq_str_find(text, ',') < text.len;
+        struct mq_str one = mq_str_trim(mq_str_cut_at(&text, ','));
+        if (out->count == MQ_LIMITS_MAX) {
+            return wrong(one, "there are more than 16 limits: leave some out", err);
+        }
+        struct mq_limit *limit = &out->items[out->count];
+        MQ_TRY(parse_one(one, limit, err));
+        for (size_t i = 0; i < out->count; i++) {
+            if (same_window(&out->items[i], limit)) {
+                return wrong(one, "another limit is for the same window: keep one of both", err);
+            }
+        }
+        out->count++;
+    }
+    return MQ_OK;
+}
+
+/* The host in a relay's name, or all of it: "smtp://user:***@[::1]:25" has "::1". */
+static struct mq_str host_of(const char *relay)
+{
+    const char *scheme = strstr(relay, "://");
+    if (!scheme) {
+        return mq_str_of(relay);
+    }
+    struct mq_str rest = {scheme + 3, strcspn(scheme + 3, "/?")};
+    for (size_t at = mq_str_find(rest, '@'); at < rest.len; at = mq_str_find(rest, '@')) {
+        rest = mq_str_skip(rest, at + 1);
+    }
+    if (rest.len > 0 && rest.data[0] == '[') {
+        rest = mq_str_skip(rest, 1);
+        return (struct mq_str){rest.data, mq_str_find(rest, ']')};
+    }
+    return (struct mq_str){rest.data, mq_str_find(rest, ':')};
+}
+
+static bool relay_is(const char *relay, struct mq_str name)
+{
+    return mq_str_equal(mq_str_of(relay), name) || mq_str_equal_nocase(host_of(relay), name);
+}
+
+/* The domain with the @ before it; empty if there is none. */
+static struct mq_str at_domain(struct mq_str address)
+{
+    size_t at = address.len;
+    while (at > 0 && address.data[at - 1] != '@') {
+        at--;
+    }
+    return at > 0 ? mq_str_skip(address, at - 1) : (struct mq_str){NULL, 0};
+}
+
+bool mq_limit_holds(const struct mq_limit *limit, const char *relay, const char *from,
+                    struct mq_str *who)
+{
+    struct mq_str sender = mq_str_of(from);
+    struct mq_str domain = at_domain(sender);
+    struct mq_str only = limit->only;
+    *who = (struct mq_str){NULL, 0};
+    switch (limit->scope) {
+    case MQ_SCOPE_ALL:
+        return true;
+    case MQ_SCOPE_RELAY:
+        *who = mq_str_of(relay);
+        return who->len > 0 && (only.len == 0 || relay_is(relay, only));
+    case MQ_SCOPE_SENDER:
+        *who = sender;
+        return domain.len > 0 && (only.len == 0 || mq_str_equal_nocase(sender, only) ||
+                                  mq_str_equal_nocase(domain, only));
+    case MQ_SCOPE_DOMAIN:
+        *who = domain;
+        return domain.len > 0 && (only.len == 0 || mq_str_equal_nocase(domain, only));
+    }
+    return false;
+}

@@ -1,0 +1,46 @@
+/* Limits in windows (config key mailLimits): "60/1h, 200/4h per sender, 500/1d mails per relay". */
+#ifndef MQ_POLICY_LIMITS_H
+#define MQ_POLICY_LIMITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/buffer.h"
+#include "core/error.h"
+
+enum { MQ_LIMITS_MAX = 16, MQ_LIMIT_DAYS_MAX = 31 };
+#define MQ_LIMIT_N_MAX INT64_C(1000000000)
+
+/* What has a count of its own. */
+enum mq_limit_scope {
+    MQ_SCOPE_ALL,
+    MQ_SCOPE_RELAY,
+    MQ_SCOPE_SENDER, /* the envelope's sender: a mailbox */
+    MQ_SCOPE_DOMAIN  /* all mailboxes of a sender's domain together */
+};
+
+/* At most n recipients, or mails, in any length_s seconds. */
+struct mq_limit {
+    int64_t n;
+    int64_t length_s;
+    bool mails;
+    enum mq_limit_scope scope;
+    struct mq_str only; /* the relay, mailbox or "@domain" that it is for; empty: any */
+    struct mq_str text; /* as written */
+};
+
+struct mq_limits {
+    struct mq_limit items[MQ_LIMITS_MAX];
+    size_t count;
+};
+
+/* Parses limits, with commas between them; an empty text is none. The views point into `text`. An
+ * error has MQ_INVALID and says what is wrong; *out is then not usable. */
+enum mq_status mq_limits_parse(struct mq_str text, struct mq_limits *out, struct mq_error *err);
+/* Whether the limit holds for mail from this sender to this relay (NULL: not known). If so, *who
+ * says whose count it is: empty if it is for all. */
+bool mq_limit_holds(const struct mq_limit *limit, const char *relay, const char *from,
+                    struct mq_str *who);
+
+#endif

@@ -1,0 +1,81 @@
+/* What the files of this folder share. */
+#ifndef MQ_QUEUE_WINDOWS_INTERNAL_H
+#define MQ_QUEUE_WINDOWS_INTERNAL_H
+
+#include "policy/bucket.h"
+#include "policy/limits.h"
+#include "queue/sql/transaction.h"
+#include "queue/windows/windows.h"
+
+/* One limit for one relay or sender, or for all. */
+struct mq_window {
+    const struct mq_limit *limit;
+    char *scope;             /* its name in the table */
+    char *who;               /* the relay, sender or domain; NULL: for all */
+    bool loaded;             /* the amounts of the mode were read */
+    bool taken;              /* the bucket has changed */
+    struct mq_bucket bucket; /* average */
+    int64_t given;           /* tokens given back before the bucket was read, and after */
+    int64_t spent;           /* strict: what counts of the ledger … */
+    int64_t flying;          /* … and of current leases */
+    int64_t handed;          /* handed over, not in the ledger yet, … */
+    int64_t leaves_s;        /* … where it leaves the window then */
+    int64_t free_s;          /* when a full window has room again; 0: not asked */
+    int64_t *rows;           /* expect.c: pairs of time and amount; NULL: not read */
+    size_t row_count;
+};
+
+/* The mails of one priority that wait for a window, one behind the other. */
+struct mq_line {
+    size_t window; /* its index */
+    int priority;
+    int64_t next_ms;  /* the slot of the next mail */
+    int64_t last_id;  /* the mail that got the last slot; 0: none did now */
+    int64_t again_ms; /* how far the mails reach that have waited in the line already */
+};
+
+/* A job in sending that paid. */
+struct mq_flying {
+    char *relay;
+    char *from;
+    int64_t paid;
+};
+
+struct mq_windows {
+    struct mq_window *items;
+    size_t count, room;
+    struct mq_flying *flying;
+    size_t flying_count, flying_room;
+    bool has_flying;
+    struct mq_line *lines;
+    size_t line_count, line_room;
+};
+
+bool mq_is_strict(const struct mq_tx *tx);
+/* How long a recipient counts: one second more, because times are cut to seconds. */
+int64_t mq_window_span_s(const struct mq_limit *limit);
+/* Reads `spent`. */
+enum mq_status mq_ledger_read(struct mq_tx *tx, struct mq_window *w, struct mq_error *err);
+/* Enters n that were handed over at at_s; mq_ledger_write() writes the last ones. */
+enum mq_status mq_ledger_hand(struct mq_tx *tx, struct mq_window *w, int64_t n, int64_t at_s,
+                              struct mq_error *err);
+enum mq_status mq_ledger_write(struct mq_tx *tx, struct mq_window *w, struct mq_error *err);
+/* Finds the first second at which `excess` recipients have left the window. */
+enum mq_status mq_ledger_frees(struct mq_tx *tx, const struct mq_window *w, int64_t excess,
+                               int64_t *at_s, struct mq_error *err);
+/* Reads what the mode needs. */
+enum mq_status mq_window_load(struct mq_tx *tx, struct mq_window *w, struct mq_error *err);
+int64_t mq_window_room(const struct mq_tx *tx, const struct mq_window *w); /* after that */
+/* Finds the window of a limit that holds for this mail. It stays where it is until the next call.
+ */
+enum mq_status mq_window_find(struct mq_tx *tx, const struct mq_limit *limit,
+                              const struct mq_party *party, struct mq_window **out,
+                              struct mq_error *err);
+/* Reads the only row of a scope; at_s and n stay as they are if there is none. */
+enum mq_status mq_window_get(struct mq_tx *tx, const char *scope, int64_t *at_s, int64_t *n,
+                             struct mq_error *err);
+/* Writes the only row of a scope. */
+enum mq_status mq_window_put(struct mq_tx *tx, const char *scope, int64_t at_s, int64_t n,
+                             struct mq_error *err);
+
+#endif

@@ -1,0 +1,72 @@
+/* The limits in windows (mailLimits) within a transaction: what they leave room for, what claims
+ * take, and what becomes of it. */
+#ifndef MQ_QUEUE_WINDOWS_WINDOWS_H
+#define MQ_QUEUE_WINDOWS_WINDOWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/error.h"
+
+struct mq_job;
+struct mq_limit;
+struct mq_tx;
+struct mq_windows;
+
+#define MQ_LIMIT_NONE INT64_MAX
+
+/* Whose mail it is. NULL: not known, so limits that depend on it do not hold. */
+struct mq_party {
+    const char *relay;
+    const char *from;
+    bool only_from; /* no other limits than those of the sender */
+};
+
+struct mq_room {
+    struct mq_party party;
+    int64_t recipients;          /* that have room now; MQ_LIMIT_NONE: no limit holds */
+    bool sender_full;            /* only limits of the sender are full: other mail can go */
+    const struct mq_limit *full; /* without room: the limit that will have room last, … */
+    int64_t free_s;              /* … and when that is expected */
+};
+
+/* What a claim paid, and what became of it. */
+struct mq_outlay {
+    struct mq_party party;
+    int64_t paid;
+    int64_t handed; /* recipients that were handed over … */
+    int64_t at_s;   /* … at this time; 0: now */
+};
+
+/* How much room all limits leave that hold for this mail. */
+enum mq_status mq_windows_room(struct mq_tx *tx, const struct mq_party *party, struct mq_room *room,
+                               struct mq_error *err);
+/* Takes room for recipients, and if `begins` for the mail. */
+enum mq_status mq_windows_take(struct mq_tx *tx, const struct mq_party *party, int64_t recipients,
+                               bool begins, struct mq_error *err);
+/* Settles what a claim took. */
+enum mq_status mq_windows_return(struct mq_tx *tx, const struct mq_outlay *outlay,
+                                 struct mq_error *err);
+/* Puts a job back that room->full keeps, without an attempt, to a time of its own: mail that waits
+ * for the same limit gets times one after the other, as the limit can let it go. */
+enum mq_status mq_windows_put_back(struct mq_tx *tx, const struct mq_room *room,
+                                   const struct mq_job *job, struct mq_error *err);
+/* The mails that go before one, and the one itself. */
+struct mq_ahead {
+    int64_t recipients;
+    int64_t mails;
+};
+/* When the limits for all mail have let those go, if nothing else goes. *slowest is the limit that
+ * decides; NULL if none does. */
+enum mq_status mq_windows_expect(struct mq_tx *tx, const struct mq_ahead *ahead, int64_t *at_s,
+                                 const struct mq_limit **slowest, struct mq_error *err);
+/* The same for one limit, for mail from no known sender to no known relay: how many recipients or
+ * mails it leaves. */
+enum mq_status mq_windows_left(struct mq_tx *tx, const struct mq_limit *limit, struct mq_room *room,
+                               struct mq_error *err);
+/* Write all changes: of the windows, and of who waits for them. */
+enum mq_status mq_windows_store(struct mq_tx *tx, struct mq_error *err);
+enum mq_status mq_lines_store(struct mq_tx *tx, struct mq_error *err);
+void mq_windows_free(struct mq_windows *windows);
+
+#endif

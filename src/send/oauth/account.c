@@ -1,0 +1,305 @@
+/* An account's token: when it is refreshed, by which process, and what a refusal leads to. */
+#include "send/oauth/account.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "send/oauth/internal.h"
+#include "send/oauth/token_request.h"
+
+/* The pause after a refresh that failed, and between two looks at a lock that another has. */
+#define AGAIN_MS 30000
+#define LOCK_MS  50
+/* How long another process may hold the lock: longer than any request takes. */
+#define LOCK_MAX_MS  60000
+#define LAST_WAIT_MS 10000
+
+struct mq_oauth {
+    char *name;
+    struct mq_oauth_paths paths;
+    struct mq_strings members; /* as the file has them */
+    unsigned generation;       /* of the token in the members */
+    char *refused;             /* the token that a relay refused; NULL: none did */
+    bool replaced; /* the present token is for a refused one, and no relay took it yet */
+    struct mq_token_request *request; /* under way; then the lock and the new file are open */
+    int lock_fd, new_fd;
+    int64_t next_ms;                    /* nothing is tried before */
+    int64_t waits_since_ms;             /* for another process's lock; 0: we do not wait */
+    char failure[MQ_OAUTH_FAILURE_MAX]; /* of the last refresh; "": it went well, or none ended */
+    int64_t retry_after_s;
+};
+
+/* ---- what the members say ---- */
+
+static const char *current(const struct mq_oauth *account)
+{
+    return mq_oauth_member(&account->members, "access_token");
+}
+
+static bool is_refused(const struct mq_oauth *account)
+{
+    const char *token = current(account);
+    return account->refused != NULL && token != NULL && strcmp(token, account->refused) == 0;
+}
+
+static bool is_usable(const struct mq_oauth *account)
+{
+    return current(account) != NULL && !is_refused(account) &&
+           time(NULL) < mq_oauth_number(&account->members, "expires_at");
+}
+
+static bool wants_refresh(const struct mq_oauth *account)
+{
+    return !is_usable(account) || time(NULL) >= mq_oauth_number(&account->members, "refresh_at");
+}
+
+/* ---- the end of a refresh ---- */
+
+static void let_go(struct mq_oauth *account)
+{
+    if (account->new_fd >= 0) {
+        mq_oauth_file_discard(&account->paths, account->new_fd);
+    }
+    if (account->lock_fd >= 0) {
+        close(account->lock_fd);
+    }
+    account->new_fd = account->lock_fd = -1;
+    account->waits_since_ms = 0;
+}
+
+/* The members have another token than before. */
+static void has_new_token(struct mq_oauth *account)
+{
+    account->generation++;
+    account->replaced = account->refused != NULL;
+    if (account->refused != NULL) {
+        explicit_bzero(account->refused, strlen(account->refused));
+    }
+    free(account->refused);
+    account->refused = NULL;
+    account->failure[0] = '\0';
+    account->retry_after_s = 0;
+    account->next_ms = 0;
+}
+
+static void has_failed(struct mq_oauth *account, const char *why, int64_t retry_after_s)
+{
+    if (why != account->failure) {
+        mq_str_printable(account->failure, sizeof account->failure, 0, mq_str_of(why));
+    }
+    account->retry_after_s = retry_after_s;
+    account->next_ms =
+        mq_clock_monotonic_ms() +
+        (retry_after_s > 0 && retry_after_s < 86400 ? retry_after_s * 1000 : AGAIN_MS);
+}
+
+/* A token that could not be stored is used all the same: the old one may be no good any more. */
+static void finish(struct mq_oauth *account, const struct mq_token_answer *answer)
+{
+    struct mq_error err;
+    enum mq_status status =
+        mq_oauth_grant_take(answer, account->name, &account->members, account->failure);
+    if (status == MQ_OK) {
+        has_new_token(account);
+        status = mq_oauth_file_replace(&account->paths, account->new_fd, &account->members, &err);
+        account->new_fd = -1;
+        if (status != MQ_OK) {
+            has_failed(account, err.text, 0);
+        }
+    } else {
+        has_failed(account, account->failure, answer->retry_after_s);
+    }
+    mq_token_request_free(account->request); /* the answer was its */
+    account->request = NULL;
+    let_go(account);
+}
+
+/* ---- the begin of a refresh ---- */
+
+/* Takes over a token that another process has fetched. */
+static enum mq_status read_again(struct mq_oauth *account, struct mq_error *err)
+{
+    struct mq_strings fresh = {0};
+    const char *before = current(account);
+    enum mq_status status = mq_oauth_file_read(&account->paths, account->name, &fresh, err);
+    if (status != MQ_OK) {
+        mq_oauth_forget(&fresh);
+        return status;
+    }
+    const char *token = mq_oauth_member(&fresh, "access_token");
+    bool differs = token != NULL && (before == NULL || strcmp(before, token) != 0);
+    mq_oauth_forget(&account->members);
+    account->members = fresh;
+    if (differs && !is_refused(account)) {
+        has_new_token(account);
+    }
+    return MQ_OK;
+}
+
+static enum mq_status begin_locked(struct mq_oauth *account, struct mq_error *err)
+{
+    MQ_TRY(read_again(account, err));
+    if (!wants_refresh(account)) {
+        let_go(account);
+        return MQ_OK;
+    }
+    MQ_TRY(mq_oauth_file_reserve(&account->paths, &account->new_fd, err));
+    return mq_oauth_grant_begin(&account->members, &account->request, err);
+}
+
+static enum mq_status wait_for_lock(struct mq_oauth *account, struct mq_error *err)
+{
+    int64_t now_ms = mq_clock_monotonic_ms();
+    account->next_ms = now_ms + LOCK_MS;
+    if (account->waits_since_ms == 0) {
+        account->waits_since_ms = now_ms;
+    }
+    if (now_ms - account->waits_since_ms < LOCK_MAX_MS) {
+        return MQ_OK;
+    }
+    account->waits_since_ms = 0;
+    return mq_error_set(err, MQ_TRANSPORT, "account",
+                        "account %s: another process has held %s for a minute; end it if it hangs",
+                        account->name, account->paths.lock);
+}
+
+static void begin(struct mq_oauth *account)
+{
+    struct mq_error err;
+    enum mq_status status = mq_oauth_file_lock(&account->paths, &account->lock_fd, &err);
+    if (status == MQ_OK) {
+        status = account->lock_fd >= 0 ? begin_locked(account, &err) : wait_for_lock(account, &err);
+    }
+    if (status != MQ_OK) {
+        let_go(account);
+        has_failed(account, err.text, 0);
+    }
+}
+
+enum mq_oauth_state mq_oauth_step(struct mq_oauth *account)
+{
+    struct mq_token_answer answer;
+    if (account->request != NULL && mq_token_request_step(account->request, 0, &answer)) {
+        finish(account, &answer);
+    } else if (account->request == NULL && wants_refresh(account) &&
+               mq_clock_monotonic_ms() >= account->next_ms) {
+        begin(account);
+    }
+    return is_usable(account)                                        ? MQ_OAUTH_READY
+           : account->failure[0] != '\0' && account->request == NULL ? MQ_OAUTH_FAILED
+                                                                     : MQ_OAUTH_WAITING;
+}
+
+enum mq_status mq_oauth_wait(struct mq_oauth *account, struct mq_error *err)
+{
+    const struct timespec pause = {.tv_nsec = MQ_OAUTH_STEP_MS * 1000000L};
+    enum mq_oauth_state state;
+    while ((state = mq_oauth_step(account)) == MQ_OAUTH_WAITING) {
+        nanosleep(&pause, NULL);
+    }
+    return state == MQ_OAUTH_READY
+               ? MQ_OK
+               : mq_error_set(err, MQ_TRANSPORT, "account", "%s", account->failure);
+}
+
+/* ---- the rest ---- */
+
+enum mq_status mq_oauth_open(const char *directory, const char *name, struct mq_oauth **out,
+                             struct mq_error *err)
+{
+    struct mq_oauth *account = calloc(1, sizeof *account);
+    if (account == NULL) {
+        return mq_error_nomem(err);
+    }
+    account->lock_fd = account->new_fd = -1;
+    account->generation = 1;
+    account->name = strdup(name);
+    enum mq_status status = account->name ? mq_oauth_paths_of(directory, name, &account->paths, err)
+                                          : mq_error_nomem(err);
+    if (status == MQ_OK) {
+        status = mq_oauth_file_read(&account->paths, name, &account->members, err);
+    }
+    if (status != MQ_OK) {
+        mq_oauth_free(account);
+        return status;
+    }
+    *out = account;
+    return MQ_OK;
+}
+
+static void finish_soon(struct mq_oauth *account)
+{
+    int64_t until_ms = mq_clock_monotonic_ms() + LAST_WAIT_MS;
+    struct mq_token_answer answer;
+    while (account->request != NULL) {
+        int64_t left_ms = until_ms - mq_clock_monotonic_ms();
+        if (mq_token_request_step(account->request, left_ms > 0 ? (int)left_ms : 0, &answer)) {
+            finish(account, &answer);
+        } else if (left_ms <= 0) {
+            mq_token_request_free(account->request);
+            account->request = NULL;
+        }
+    }
+}
+
+void mq_oauth_free(struct mq_oauth *account)
+{
+    finish_soon(account);
+    let_go(account);
+    mq_oauth_forget(&account->members);
+    if (account->refused != NULL) {
+        explicit_bzero(account->refused, strlen(account->refused));
+    }
+    free(account->refused);
+    free(account->paths.file);
+    free(account->paths.lock);
+    free(account->name);
+    free(account);
+}
+
+bool mq_oauth_is_busy(const struct mq_oauth *account)
+{
+    return account->request != NULL || account->waits_since_ms != 0;
+}
+
+const char *mq_oauth_token(const struct mq_oauth *account)
+{
+    return is_usable(account) ? current(account) : NULL;
+}
+
+unsigned mq_oauth_generation(const struct mq_oauth *account)
+{
+    return account->generation;
+}
+
+void mq_oauth_accepted(struct mq_oauth *account, unsigned generation)
+{
+    account->replaced = account->replaced && generation != account->generation;
+}
+
+bool mq_oauth_refused(struct mq_oauth *account, unsigned generation)
+{
+    if (generation != account->generation) {
+        return true;
+    }
+    const char *token = current(account);
+    if (account->replaced || token == NULL) {
+        return false;
+    }
+    if (account->refused == NULL) {
+        account->refused = strdup(token);
+        account->next_ms = 0;
+    }
+    return account->refused != NULL;
+}
+
+const char *mq_oauth_failure(const struct mq_oauth *account, int64_t *retry_after_s)
+{
+    if (retry_after_s != NULL) {
+        *retry_after_s = account->retry_after_s;
+    }
+    return account->failure;
+}

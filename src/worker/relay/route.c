@@ -1,0 +1,341 @@
+/* Where claimed mail waits, and which lane of a group takes it. */
+#include "worker/relay/route.h"
+
+#include <stdio.h>
+
+#include "send/dsn_text.h"
+#include "worker/deliveries.h"
+#include "worker/relay/routes.h"
+#include "worker/run.h"
+
+/* A route of several has at most so many waiting mails: the others go back, as the next claims are
+ * to find mail for other routes. */
+#define WAITING_MAX 500
+/* Between two claims that only one route wants, while others have mail that waits: this, doubled
+ * after each one that found none for it. */
+#define LOOK_FIRST_MS 50
+#define LOOK_MAX_MS   1000
+/* For how long mail is put back, in seconds. */
+#define BACK_MIN_S 1
+#define BACK_MAX_S 3600
+#define UNKNOWN_S  3600 /* mail whose relay cannot be found */
+#define LOWER_S    60 /* mail of higher priorities, while a suspect relay gets mail of lower ones */
+
+static struct mq_run *run_of(const struct mq_route *route)
+{
+    const struct mq_group *group = &route->group;
+    while (group->kind != MQ_GROUP_RELAY) {
+        group = group->members;
+    }
+    return ((struct mq_lane *)group->relay)->run;
+}
+
+static bool is_only(const struct mq_route *route)
+{
+    return run_of(route)->relays->route_count == 1;
+}
+
+/* ---- a group's lanes ---- */
+
+enum pick { CLOSED, FULL, FOUND };
+
+/* Finds the lane that can take a mail now, but not `tried`. */
+static enum pick pick(struct mq_group *group, const struct mq_lane *tried, bool take,
+                      struct mq_lane **out)
+{
+    struct mq_lane *lane = group->relay;
+    if (group->kind == MQ_GROUP_RELAY) {
+        *out = lane;
+        return !mq_lane_is_open(lane) || lane == tried                ? CLOSED
+               : mq_lane_capacity(lane, lane->run->claim.limited) > 0 ? FOUND
+                                                                      : FULL;
+    }
+    enum pick best = CLOSED;
+    size_t first = group->next;
+    for (size_t i = 0; i < group->count && best != FOUND; i++) {
+        size_t at = (first + i) % group->count;
+        enum pick found = pick(&group->members[at], tried, take, out);
+        if (found == FULL && group->kind == MQ_GROUP_FAILOVER) {
+            return FULL; /* a relay that is only busy is not replaced */
+        }
+        if (found == FOUND && take && group->kind == MQ_GROUP_ROUNDROBIN) {
+            group->next = (at + 1) % group->count;
+        }
+        best = found > best ? found : best;
+    }
+    return best;
+}
+
+struct mq_lane *mq_route_lane(struct mq_route *route, const struct mq_delivery *delivery, bool take)
+{
+    struct mq_lane *lane = NULL;
+    const struct mq_lane *tried = delivery && delivery->moves > 0 ? delivery->lane : NULL;
+    return pick(&route->group, tried, take, &lane) == FOUND ? lane : NULL;
+}
+
+/* Whether the route has an open lane besides `tried`. */
+static bool is_open(struct mq_route *route, const struct mq_lane *tried)
+{
+    struct mq_lane *lane;
+    return pick(&route->group, tried, false, &lane) != CLOSED;
+}
+
+/* Adds up what a group's open lanes can begin, and their sessions. */
+static size_t capacity(struct mq_group *group, bool just_in_time, int64_t *sessions)
+{
+    const struct mq_lane *lane = group->relay;
+    size_t sum = 0;
+    if (group->kind == MQ_GROUP_RELAY) {
+        *sessions += lane->connections;
+        return mq_lane_capacity(lane, just_in_time);
+    }
+    for (size_t i = 0; i < group->count; i++) {
+        struct mq_lane *lane_found;
+        bool open = pick(&group->members[i], NULL, false, &lane_found) != CLOSED;
+        sum += open ? capacity(&group->members[i], just_in_time, sessions) : 0;
+        if (open && group->kind == MQ_GROUP_FAILOVER) {
+            break;
+        }
+    }
+    return sum;
+}
+
+/* When the first of a group's lanes opens again: CLOCK_BOOTTIME. */
+static int64_t opens_ms(const struct mq_group *group, const struct mq_lane *but)
+{
+    const struct mq_lane *lane = group->relay;
+    int64_t least = INT64_MAX;
+    if (group->kind == MQ_GROUP_RELAY) {
+        return lane == but ? INT64_MAX : mq_lane_is_open(lane) ? 0 : lane->trouble.closed_ms;
+    }
+    for (size_t i = 0; i < group->count; i++) {
+        least = mq_least(least, opens_ms(&group->members[i], but));
+    }
+    return least;
+}
+
+/* ---- back into the queue ---- */
+
+static int64_t seconds_until(const struct mq_run *run, int64_t at_ms)
+{
+    int64_t left_s = (at_ms - mq_run_now_ms(run) + 999) / 1000;
+    return left_s < BACK_MIN_S ? BACK_MIN_S : mq_least(left_s, BACK_MAX_S);
+}
+
+/* Puts a claimed mail back as before its claim. Another counts for the message limit. */
+static void put_back(struct mq_delivery *delivery, int64_t seconds, const char *why)
+{
+    delivery->back_after_s = seconds;
+    delivery->run->claim.total--;
+    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, why);
+}
+
+/* How long the waiting mail takes, in seconds. */
+static int64_t drains_s(struct mq_route *route)
+{
+    const struct mq_run *run = run_of(route);
+    int64_t sessions = 0;
+    capacity(&route->group, true, &sessions);
+    int64_t ms = (int64_t)route->waiting.count * mq_run_dot_ms(run) / (sessions > 0 ? sessions : 1);
+    return mq_least(seconds_until(run, mq_run_now_ms(run) + ms), LOWER_S);
+}
+
+/* Whether the mail is to wait because its relay is suspect: mail of lower priorities goes first. */
+static bool is_higher(const struct mq_route *route, const struct mq_delivery *delivery)
+{
+    const struct mq_lane *lane = route->group.relay;
+    return lane && lane->doubts.lower && lane->run->relays->lane_count > 1 &&
+           delivery->job.priority >= lane->doubts.below;
+}
+
+/* Asks the application where the job goes; NULL: the mail has gone back. */
+static struct mq_route *chosen(struct mq_delivery *delivery)
+{
+    struct mq_run *run = delivery->run;
+    struct mq_relays *relays = run->relays;
+    struct mq_route *route = relays->standard;
+    struct mq_error error = {0};
+    char *dsn = NULL;
+    enum mq_status status = relays->choose(relays->context, &delivery->job, &dsn, &error);
+    if (status == MQ_OK && dsn && *dsn) {
+        status = mq_relays_add(relays, mq_str_of(dsn), &route, &error);
+    }
+    mq_dsn_wipe(dsn);
+    if (status != MQ_OK) {
+        put_back(delivery, UNKNOWN_S, error.text);
+    }
+    if (status == MQ_THROWN || status == MQ_BAILOUT) {
+        mq_run_fail(run, status, &error);
+    }
+    return status == MQ_OK ? route : NULL;
+}
+
+/* The route that the job names; NULL: the mail has gone back. */
+static struct mq_route *named(struct mq_delivery *delivery)
+{
+    const char *name = delivery->job.relay;
+    struct mq_route *route = mq_relays_find(delivery->run->relays, mq_str_of(name));
+    char shown[80], why[240];
+    if (!route) {
+        mq_str_printable(shown, sizeof(shown), 0, mq_str_of(name));
+        snprintf(why, sizeof(why),
+                 "the mail names the relay \"%s\", which the map of relays does not have; add it "
+                 "there (mailqueue work --relays)",
+                 shown);
+        put_back(delivery, UNKNOWN_S, why);
+    }
+    return route;
+}
+
+/* The route by what the application, the job or its sender says; NULL: the mail has gone back. */
+static struct mq_route *find_route(struct mq_delivery *delivery)
+{
+    struct mq_relays *relays = delivery->run->relays;
+    return relays->choose        ? chosen(delivery)
+           : delivery->job.relay ? named(delivery)
+                                 : mq_relays_of_sender(relays, delivery->job.envelope_from);
+}
+
+static void enter(struct mq_delivery *delivery, struct mq_route *route)
+{
+    struct mq_run *run = delivery->run;
+    int64_t most = run->options->batch > WAITING_MAX ? run->options->batch : WAITING_MAX;
+    delivery->route = route;
+    route->look_wait_ms = 0;
+    if (!is_open(route, NULL) && !run->stop.begun) {
+        put_back(delivery, seconds_until(run, opens_ms(&route->group, NULL)), NULL);
+    } else if (is_higher(route, delivery)) {
+        put_back(delivery, LOWER_S, NULL);
+    } else if (!is_only(route) && (int64_t)route->waiting.count >= most) {
+        put_back(delivery, drains_s(route), NULL);
+    } else {
+        mq_delivery_move(delivery, &route->waiting);
+    }
+}
+
+void mq_run_route(struct mq_delivery *delivery)
+{
+    struct mq_route *route = find_route(delivery);
+    if (route) {
+        enter(delivery, route);
+    }
+}
+
+bool mq_delivery_reroutes(struct mq_delivery *delivery)
+{
+    const struct mq_relays *relays = delivery->run->relays;
+    if ((relays->key_count == 0 && !delivery->job.relay) || relays->choose) {
+        return false;
+    }
+    struct mq_route *route = find_route(delivery);
+    if (route == delivery->route) {
+        return false;
+    }
+    if (route) {
+        delivery->lane = NULL;
+        enter(delivery, route);
+    }
+    return true;
+}
+
+void mq_run_put_back(struct mq_run *run)
+{
+    for (size_t i = 0; i < run->relays->route_count && !run->stop.begun; i++) {
+        struct mq_route *route = run->relays->routes[i];
+        bool closed = route->waiting.count > 0 && !is_open(route, NULL);
+        struct mq_delivery *next;
+        for (struct mq_delivery *f = route->waiting.head; f; f = next) {
+            next = f->next;
+            if (closed) {
+                put_back(f, seconds_until(run, opens_ms(&route->group, NULL)), NULL);
+            } else if (is_higher(route, f)) {
+                put_back(f, LOWER_S, NULL);
+            }
+        }
+    }
+}
+
+bool mq_delivery_moves(struct mq_delivery *delivery)
+{
+    struct mq_route *route = delivery->route;
+    if (delivery->run->stop.begun || delivery->moves + 1 >= route->group.relays ||
+        !is_open(route, delivery->lane)) {
+        return false;
+    }
+    mq_delivery_reset(delivery);
+    delivery->moves++;
+    mq_delivery_move(delivery, &route->waiting);
+    return true;
+}
+
+int64_t mq_delivery_other_s(const struct mq_delivery *delivery)
+{
+    const struct mq_route *route = delivery->route;
+    int64_t at_ms = delivery->moves + 1 < route->group.relays
+                        ? opens_ms(&route->group, delivery->lane)
+                        : INT64_MAX;
+    return at_ms == INT64_MAX ? 0 : seconds_until(delivery->run, at_ms);
+}
+
+/* ---- what can begin, and what to claim ---- */
+
+bool mq_route_can_start(struct mq_route *route)
+{
+    const struct mq_run *run = run_of(route);
+    return route->waiting.count > 0 && !run->stop.begun && !run->no_slot &&
+           !mq_run_database_fails(run) && mq_run_fits(run, route->waiting.head) &&
+           mq_route_lane(route, route->waiting.head, false) != NULL;
+}
+
+bool mq_run_can_start(const struct mq_run *run)
+{
+    bool any = false;
+    for (size_t i = 0; i < run->relays->route_count && !any; i++) {
+        any = mq_route_can_start(run->relays->routes[i]);
+    }
+    return any;
+}
+
+/* How many jobs to claim for a route besides those that wait. With an hourly limit, as many as its
+ * lanes can begin. Otherwise enough that a batch waits, or as many as the lanes take, if that is
+ * more; but 0 if no outcome is to be settled, and those that wait are enough for the lanes and are
+ * half a batch or one for each session. */
+static int64_t wanted(const struct mq_run *run, struct mq_route *route, bool settles)
+{
+    int64_t batch = run->options->batch, ready = (int64_t)route->waiting.count, sessions = 0;
+    bool just_in_time = run->claim.limited || !run->claim.any;
+    int64_t can_take = (int64_t)capacity(&route->group, just_in_time, &sessions);
+    if (run->claim.limited) {
+        return can_take - ready;
+    }
+    if (just_in_time) { /* it is not known yet whether there is a limit */
+        return mq_least(can_take, batch) - ready;
+    }
+    if (!settles && ready >= can_take && (ready >= (batch + 1) / 2 || ready >= sessions)) {
+        return 0;
+    }
+    return (can_take > batch ? can_take : batch) - ready;
+}
+
+int64_t mq_run_wanted(const struct mq_run *run, bool settles)
+{
+    int64_t sum = 0;
+    bool others = mq_run_waiting(run) > 0;
+    for (size_t i = 0; i < run->relays->route_count; i++) {
+        struct mq_route *route = run->relays->routes[i];
+        int64_t want = is_open(route, NULL) ? wanted(run, route, settles) : 0;
+        bool looked = others && route->waiting.count == 0 && !is_only(route) &&
+                      mq_run_now_ms(run) < route->look_ms;
+        sum += want > 0 && !looked ? want : 0;
+    }
+    return sum;
+}
+
+void mq_run_looked(struct mq_run *run)
+{
+    for (size_t i = 0; i < run->relays->route_count; i++) {
+        struct mq_route *route = run->relays->routes[i];
+        route->look_ms = mq_run_now_ms(run) + route->look_wait_ms;
+        route->look_wait_ms = mq_least(2 * route->look_wait_ms + LOOK_FIRST_MS, LOOK_MAX_MS);
+    }
+}

@@ -1,0 +1,42 @@
+/* A route: one relay, or a group of relays that stand in for each other. Mail that is claimed waits
+ * in its route's list, so that a slow relay does not hold up the mail of others. */
+#ifndef MQ_WORKER_RELAY_ROUTE_H
+#define MQ_WORKER_RELAY_ROUTE_H
+
+#include "send/group.h"
+#include "worker/relay/lane.h"
+
+struct mq_delivery;
+
+struct mq_route {
+    char *text;            /* the DSN or the group */
+    struct mq_group group; /* `relay` is the lane */
+    struct mq_deliveries waiting;
+    int64_t look_ms; /* CLOCK_BOOTTIME; while other mail waits, none is claimed for this route */
+    int64_t look_wait_ms; /* 0: the last claim found mail for it */
+};
+
+/* Puts a claimed delivery into its route's list, or back into the queue if it cannot go soon. */
+void mq_run_route(struct mq_delivery *delivery);
+/* After composing has told the sender: moves the delivery if that means another route. */
+bool mq_delivery_reroutes(struct mq_delivery *delivery);
+/* The lane that can take this delivery of the route now; NULL: none. `take`: it does. */
+struct mq_lane *mq_route_lane(struct mq_route *route, const struct mq_delivery *delivery,
+                              bool take);
+/* Whether a delivery of this route can begin now. */
+bool mq_route_can_start(struct mq_route *route);
+bool mq_run_can_start(const struct mq_run *run);
+/* Puts mail back whose routes have no open lane any more. */
+void mq_run_put_back(struct mq_run *run);
+/* If another relay of its route can take the delivery, lets it begin there and returns true. */
+bool mq_delivery_moves(struct mq_delivery *delivery);
+/* In how many seconds another relay of its route may take the delivery; 0: none will. */
+int64_t mq_delivery_other_s(const struct mq_delivery *delivery);
+
+/* How many jobs to claim besides those that wait; `settles`: in a transaction that is due anyhow.
+ */
+int64_t mq_run_wanted(const struct mq_run *run, bool settles);
+/* Notes a claim, after its jobs have found their routes. */
+void mq_run_looked(struct mq_run *run);
+
+#endif

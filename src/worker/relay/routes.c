@@ -1,0 +1,297 @@
+/* Opens the relays that a run can use, each once, and makes routes of them. */
+#include "worker/relay/routes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "send/dsn_text.h"
+#include "send/transport.h"
+#include "worker/relay/route.h"
+#include "worker/run.h"
+
+static void free_lane(struct mq_lane *lane)
+{
+    if (!lane->borrowed && lane->transport) {
+        mq_transport_free(lane->transport);
+    }
+    mq_dsn_wipe(lane->dsn);
+    free(lane->own_name);
+    free(lane);
+}
+
+static struct mq_lane *find_lane(const struct mq_relays *relays, struct mq_str dsn)
+{
+    for (size_t i = 0; i < relays->lane_count; i++) {
+        if (mq_str_equal(mq_str_of(relays->lanes[i]->dsn), dsn)) {
+            return relays->lanes[i];
+        }
+    }
+    return NULL;
+}
+
+/* Gives a lane a name of its own: pauses and logs tell relays apart by their names, which lack the
+ * DSN's options. */
+static enum mq_status name_lane(const struct mq_relays *relays, struct mq_lane *lane,
+                                struct mq_error *err)
+{
+    size_t same = 0;
+    struct mq_buffer name = {0};
+    lane->name = lane->transport->name;
+    for (size_t i = 0; i < relays->lane_count; i++) {
+        same += strcmp(relays->lanes[i]->transport->name, lane->name) == 0;
+    }
+    if (same == 0) {
+        return MQ_OK;
+    }
+    mq_buffer_printf(&name, "%s#%zu", lane->name, same + 1);
+    lane->name = lane->own_name = mq_buffer_take(&name);
+    return lane->name ? MQ_OK : mq_error_nomem(err);
+}
+
+static void begin_lane(struct mq_run *run, struct mq_lane *lane)
+{
+    lane->run = run;
+    lane->connections = lane->connections > 0 ? lane->connections : run->options->connections;
+}
+
+/* Adds the lane; frees it if that fails. */
+static enum mq_status add_lane(struct mq_relays *relays, struct mq_lane *lane, struct mq_str dsn,
+                               struct mq_error *err)
+{
+    if (relays->lane_count == MQ_LANES_MAX) {
+        free_lane(lane);
+        return mq_error_set(err, MQ_CONFIG, "transport",
+                            "transport: there are more than %d relays; name fewer", MQ_LANES_MAX);
+    }
+    lane->doubts.pauses = -1;
+    lane->dsn = mq_str_dup(dsn);
+    struct mq_lane **lanes = realloc(relays->lanes, (relays->lane_count + 1) * sizeof(*lanes));
+    relays->lanes = lanes ? lanes : relays->lanes;
+    enum mq_status status = lane->dsn && lanes ? name_lane(relays, lane, err) : mq_error_nomem(err);
+    if (status != MQ_OK) {
+        free_lane(lane);
+        return status;
+    }
+    relays->lanes[relays->lane_count++] = lane;
+    return MQ_OK;
+}
+
+enum mq_status mq_relays_add_transport(struct mq_relays *relays, const char *dsn,
+                                       struct mq_transport *transport, int connections,
+                                       struct mq_error *err)
+{
+    struct mq_lane *lane = calloc(1, sizeof(*lane));
+    if (!lane) {
+        return mq_error_nomem(err);
+    }
+    *lane = (struct mq_lane){.transport = transport, .borrowed = true, .connections = connections};
+    return add_lane(relays, lane, mq_str_of(dsn), err);
+}
+
+static enum mq_status open_lane(struct mq_relays *relays, struct mq_str dsn, struct mq_lane **out,
+                                struct mq_error *err)
+{
+    struct mq_lane *lane = calloc(1, sizeof(*lane));
+    *out = lane;
+    if (!lane) {
+        return mq_error_nomem(err);
+    }
+    enum mq_status status =
+        relays->open(relays->context, dsn, &lane->transport, &lane->connections, err);
+    if (status != MQ_OK) {
+        free(lane);
+        return status;
+    }
+    MQ_TRY(add_lane(relays, lane, dsn, err));
+    if (relays->run) {
+        begin_lane(relays->run, lane);
+        mq_lane_remember(lane);
+    }
+    return MQ_OK;
+}
+
+/* Opens the relays of a group that are not open yet. `retry_s`: of the group around; 0: none. */
+static enum mq_status open_group(struct mq_relays *relays, struct mq_group *group, int64_t retry_s,
+                                 int *number, struct mq_error *err)
+{
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < group->count && status == MQ_OK; i++) {
+        status = open_group(relays, &group->members[i], group->retry_s, number, err);
+    }
+    if (group->kind != MQ_GROUP_RELAY) {
+        return status;
+    }
+    ++*number;
+    struct mq_lane *lane = find_lane(relays, group->dsn);
+    status = lane ? MQ_OK : open_lane(relays, group->dsn, &lane, err);
+    if (status != MQ_OK) {
+        return retry_s > 0 ? mq_group_blame(*number, status, err) : status;
+    }
+    if (retry_s > 0 && (lane->retry_s == 0 || retry_s < lane->retry_s)) {
+        lane->retry_s = retry_s;
+    }
+    group->relay = lane;
+    return MQ_OK;
+}
+
+static void free_route(struct mq_route *route)
+{
+    mq_group_clear(&route->group);
+    mq_dsn_wipe(route->text);
+    free(route);
+}
+
+enum mq_status mq_relays_add(struct mq_relays *relays, struct mq_str text, struct mq_route **out,
+                             struct mq_error *err)
+{
+    for (size_t i = 0; i < relays->route_count; i++) {
+        if (mq_str_equal(mq_str_of(relays->routes[i]->text), text)) {
+            *out = relays->routes[i];
+            return MQ_OK;
+        }
+    }
+    struct mq_route *route = calloc(1, sizeof(*route));
+    if (!route) {
+        return mq_error_nomem(err);
+    }
+    route->text = mq_str_dup(text);
+    struct mq_route **routes = realloc(relays->routes, (relays->route_count + 1) * sizeof(*routes));
+    relays->routes = routes ? routes : relays->routes;
+    enum mq_status status =
+        route->text && routes
+            ? mq_group_parse((struct mq_str){route->text, text.len}, &route->group, err)
+            : mq_error_nomem(err);
+    size_t lanes = relays->lane_count;
+    int number = 0;
+    if (status == MQ_OK) {
+        status = open_group(relays, &route->group, 0, &number, err);
+    }
+    if (status != MQ_OK) {
+        while (relays->lane_count > lanes) {
+            free_lane(relays->lanes[--relays->lane_count]);
+        }
+        free_route(route);
+        return status;
+    }
+    relays->routes[relays->route_count++] = *out = route;
+    relays->standard = relays->standard ? relays->standard : route;
+    return MQ_OK;
+}
+
+/* ---- the map ---- */
+
+/* Where the key is, or is to be. */
+static size_t key_at(const struct mq_relays *relays, struct mq_str key, bool *found)
+{
+    size_t low = 0, high = relays->key_count;
+    *found = false;
+    while (low < high && !*found) {
+        size_t at = (low + high) / 2;
+        struct mq_str there = mq_str_of(relays->keys[at].key);
+        size_t least = there.len < key.len ? there.len : key.len;
+        int order = strncasecmp(there.data, key.data, least);
+        order = order ? order : (there.len > key.len) - (there.len < key.len);
+        *found = order == 0;
+        low = order < 0 ? at + 1 : low;
+        high = order < 0 ? high : at;
+    }
+    return high;
+}
+
+static enum mq_status add_key(struct mq_relays *relays, struct mq_str key, struct mq_route *route,
+                              struct mq_error *err)
+{
+    bool found;
+    size_t at = key_at(relays, key, &found);
+    size_t after = relays->key_count - at;
+    if (found || key.len == 0) {
+        return mq_error_set(err, MQ_CONFIG, "relays",
+                            found ? "the key is there twice, in upper and lower case"
+                                  : "the key is empty");
+    }
+    struct mq_relay_key one = {mq_str_dup(key), route};
+    struct mq_relay_key *keys = realloc(relays->keys, (relays->key_count + 1) * sizeof(*keys));
+    relays->keys = keys ? keys : relays->keys;
+    if (!keys || !one.key) {
+        free(one.key);
+        return mq_error_nomem(err);
+    }
+    memmove(&keys[at + 1], &keys[at], after * sizeof(*keys));
+    keys[at] = one;
+    relays->key_count++;
+    return MQ_OK;
+}
+
+enum mq_status mq_relays_map(struct mq_relays *relays, struct mq_str key, struct mq_str dsn,
+                             struct mq_error *err)
+{
+    struct mq_route *route;
+    struct mq_error why = {0};
+    char name[80];
+    enum mq_status status = mq_relays_add(relays, dsn, &route, &why);
+    if (status == MQ_OK) {
+        status = add_key(relays, key, route, &why);
+    }
+    if (status == MQ_CONFIG) {
+        mq_str_printable(name, sizeof(name), 0, key);
+        return mq_error_set(err, status, "relays", "relays: \"%s\": %s", name, why.text);
+    }
+    *err = why;
+    if (status == MQ_OK && mq_str_equal_nocase(key, MQ_STR("default"))) {
+        relays->standard = route;
+    }
+    return status;
+}
+
+struct mq_route *mq_relays_find(const struct mq_relays *relays, struct mq_str key)
+{
+    bool found;
+    size_t at = key_at(relays, key, &found);
+    return found ? relays->keys[at].route : NULL;
+}
+
+struct mq_route *mq_relays_of_sender(const struct mq_relays *relays, const char *sender)
+{
+    const char *at = sender ? strrchr(sender, '@') : NULL;
+    struct mq_route *route = NULL;
+    if (at && relays->key_count > 0) {
+        route = mq_relays_find(relays, mq_str_of(sender));
+        route = route ? route : mq_relays_find(relays, mq_str_of(at));
+    }
+    return route ? route : relays->standard;
+}
+
+void mq_relays_clear(struct mq_relays *relays)
+{
+    for (size_t i = 0; i < relays->route_count; i++) {
+        free_route(relays->routes[i]);
+    }
+    for (size_t i = 0; i < relays->lane_count; i++) {
+        free_lane(relays->lanes[i]);
+    }
+    for (size_t i = 0; i < relays->key_count; i++) {
+        free(relays->keys[i].key);
+    }
+    free(relays->keys);
+    free(relays->routes);
+    free(relays->lanes);
+    *relays = (struct mq_relays){0};
+}
+
+void mq_relays_begin(struct mq_run *run)
+{
+    run->relays->run = run;
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        begin_lane(run, run->relays->lanes[i]);
+    }
+}
+
+int mq_relays_connections(const struct mq_relays *relays)
+{
+    int sum = 0;
+    for (size_t i = 0; i < relays->lane_count; i++) {
+        sum += relays->lanes[i]->connections;
+    }
+    return sum;
+}

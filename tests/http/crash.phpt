@@ -1,0 +1,84 @@
+--TEST--
+Mail APIs: kill -9 during requests leaves as uncertain only mail whose request may be there as a whole
+--EXTENSIONS--
+mailqueue
+posix
+pdo_sqlite
+--FILE--
+<?php
+namespace MailQueueTest;
+require __DIR__ . '/../transports/programs.inc';
+require __DIR__ . '/../lib/api.inc';
+
+/** Whether the server has seen so many whole requests. */
+function await_requests(Api $api, int $count): void
+{
+    wait_for("$count requests", static fn(): bool => count($api->requests()) >= $count);
+}
+
+foreach (['kill -9' => SIGKILL, 'SIGTERM twice' => SIGTERM] as $what => $signal) {
+    $api = new Api(SES);
+    $queue = new TestQueue();
+    $api->answers(['status' => 200, 'body' => SES['answer']['body']], ['do' => 'hang'], ['do' => 'hang'], ['do' => 'hang']);
+    foreach (['accepted' => 3, 'asked 1' => 2, 'asked 2' => 2, 'asked 3' => 2] as $name => $priority) {
+        $queue->add($name, ['a@example.org'], priority: $priority);
+    }
+    $queue->add('waiting', ['a@example.org']);
+    $worker = worker($queue, ses($api), 'echo "up\n";
+        $report = $queue->runWorker($dsn, connections: 3, log: "", batch: 5, onUncertain: MailQueue\OnUncertain::Hold);
+        echo "$report->end $report->sent sent\n";');
+    $worker->line();
+    await_requests($api, 4);
+    posix_kill($worker->pid(), $signal);
+    if ($signal === SIGTERM) {
+        usleep(300000);
+        posix_kill($worker->pid(), $signal);
+    }
+    $said = $worker->end()[0];
+    echo "-- $what\n", $said === '' ? "dead\n" : $said;
+    $next = new Api(SES);
+    $report = $queue->work(ses($next), connections: 3, onUncertain: \MailQueue\OnUncertain::Hold);
+    foreach ($queue->states() as $name => $state) {
+        echo "$name: $state\n";
+    }
+    echo count($next->requests()), " more requests\n";
+}
+
+// The server stops reading: a part of the request is there, and the rest never left.
+echo "-- kill -9 while a large request leaves\n";
+$socket = stream_socket_server('tcp://127.0.0.1:0');
+$port = (int) substr(strrchr(stream_socket_get_name($socket, false), ':'), 1);
+$queue = new TestQueue();
+$queue->add('large', ['a@example.org'], message('large', str_repeat("0123456789 abcdef\n", 1200000)));
+$worker = worker($queue, "ses+https://KEY:SECRET@127.0.0.1:$port?region=x&tls=none", 'echo "up\n";
+    $queue->runWorker($dsn, log: "", onUncertain: MailQueue\OnUncertain::Hold);');
+$worker->line();
+$client = stream_socket_accept($socket, 30);
+fgets($client);
+fwrite($client, "HTTP/1.1 100 Continue\r\n\r\n");
+usleep(500000);
+posix_kill($worker->pid(), SIGKILL);
+$worker->end();
+$api = new Api(SES);
+$queue->work(ses($api), onUncertain: \MailQueue\OnUncertain::Hold, messageLimit: 1);
+echo $queue->state('large'), "\n";
+?>
+--EXPECT--
+-- kill -9
+dead
+accepted: gone
+asked 1: parked 1 uncertain 1 for uncertain
+asked 2: parked 1 uncertain 1 for uncertain
+asked 3: parked 1 uncertain 1 for uncertain
+waiting: gone
+1 more requests
+-- SIGTERM twice
+signal 1 sent
+accepted: gone
+asked 1: parked 1 uncertain 1 for uncertain
+asked 2: parked 1 uncertain 1 for uncertain
+asked 3: parked 1 uncertain 1 for uncertain
+waiting: gone
+1 more requests
+-- kill -9 while a large request leaves
+failed 1

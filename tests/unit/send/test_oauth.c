@@ -1,0 +1,432 @@
+/* OAuth2 accounts: which files are taken, what answers mean, and the JWT of a client that has a
+ * certificate. tests/oauth has the same with servers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/ascii.h"
+#include "send/oauth/account.h"
+#include "send/oauth/internal.h"
+#include "send/oauth/token_request.h"
+
+#ifdef MQ_HAVE_OPENSSL
+#include <openssl/bn.h>
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#endif
+
+#define GOOD                                                                         \
+    "{\"grant\":\"refresh_token\",\"token_endpoint\":\"https://id.example/token\","  \
+    "\"client_id\":\"me\",\"refresh_token\":\"r3fresh\",\"provider\":\"microsoft\"," \
+    "\"client_secret\":\"s3cret\"}"
+
+static char directory[] = "/tmp/mq-oauth-XXXXXX";
+static struct mq_error err;
+static struct mq_strings members;
+
+static const char *path(const char *name)
+{
+    static char text[512];
+    snprintf(text, sizeof text, "%s/%s", directory, name);
+    return text;
+}
+
+static void put(const char *name, const char *text, mode_t mode)
+{
+    int fd = open(path(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    assert_int_equal(fchmod(fd, mode), 0);
+    close(fd);
+}
+
+static int make_directory(void **state)
+{
+    (void)state;
+    strcpy(strrchr(directory, '-'), "-XXXXXX");
+    return mkdtemp(directory) == NULL;
+}
+
+static int remove_directory(void **state)
+{
+    DIR *listing = opendir(directory);
+    struct dirent *entry;
+    (void)state;
+    while ((entry = readdir(listing)) != NULL) {
+        unlink(path(entry->d_name));
+    }
+    closedir(listing);
+    return rmdir(directory);
+}
+
+/* ---- the file ---- */
+
+static void refused(const char *name, const char *why)
+{
+    struct mq_oauth *account = NULL;
+    err.text[0] = '\0';
+    assert_int_equal(mq_oauth_open(directory, name, &account, &err), MQ_CONFIG);
+    assert_null(account);
+    assert_string_equal(err.field, "account");
+    if (strstr(err.text, why) == NULL) {
+        fail_msg("\"%s\" is not in: %s", why, err.text);
+    }
+    assert_null(strstr(err.text, "r3fresh"));
+    assert_null(strstr(err.text, "s3cret"));
+}
+
+static void test_file(void **state)
+{
+    struct mq_oauth *account = NULL;
+    (void)state;
+    refused("missing", "mailqueue login makes one");
+    refused("", "a name has letters");
+    refused("../etc", "a name has letters");
+    refused(".hidden", "a name has letters");
+    refused("-x", "a name has letters");
+    put("a.json", GOOD, 0640);
+    refused("a", "mode 0640");
+    put("a.json", GOOD, 0604);
+    refused("a", "chmod it to 0600");
+    put("a.json", GOOD, 0600);
+    assert_int_equal(link(path("a.json"), "/tmp/mq-oauth-link"), 0);
+    refused("a", "hard link");
+    unlink("/tmp/mq-oauth-link");
+    assert_int_equal(symlink("a.json", path("link.json")), 0);
+    refused("link", "symbolic link");
+    assert_int_equal(mkfifo(path("fifo.json"), 0600), 0);
+    refused("fifo", "regular file");
+    if (geteuid() == 0) {
+        put("other.json", GOOD, 0600);
+        assert_int_equal(chown(path("other.json"), 33, 33), 0);
+        refused("other", "belongs to user 33");
+    }
+    assert_int_equal(mq_oauth_open(directory, "a", &account, &err), MQ_OK);
+    assert_null(mq_oauth_token(account));
+    assert_false(mq_oauth_is_busy(account));
+    mq_oauth_free(account);
+    assert_int_equal(mq_oauth_open(NULL, "a", &account, &err), MQ_CONFIG);
+}
+
+static void test_members(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } bad[] = {
+        {"", "not a JSON object"},
+        {"[]", "not a JSON object"},
+        {"{\"grant\":\"refresh_token\"}", "token_endpoint or client_id is missing"},
+        {"{\"grant\":\"refresh_token\",\"token_endpoint\":\"https://x\",\"client_id\":\"c\"}",
+         "no refresh_token"},
+        {"{\"grant\":\"password\",\"token_endpoint\":\"https://x\",\"client_id\":\"c\"}",
+         "neither"},
+        {"{\"grant\":\"client_credentials\",\"token_endpoint\":\"https://x\",\"client_id\":\"c\"}",
+         "neither client_secret nor certificate"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        put("b.json", bad[i].text, 0600);
+        refused("b", bad[i].why);
+    }
+}
+
+static void test_replace(void **state)
+{
+    struct mq_oauth_paths paths;
+    int lock = -1, second = -1, fd = -1;
+    struct stat st;
+    (void)state;
+    put("c.json", GOOD, 0600);
+    put("c.json.new", "left by a process that was killed", 0644);
+    assert_int_equal(mq_oauth_paths_of(directory, "c", &paths, &err), MQ_OK);
+    assert_int_equal(mq_oauth_file_lock(&paths, &lock, &err), MQ_OK);
+    assert_true(lock >= 0);
+    assert_int_equal(mq_oauth_file_lock(&paths, &second, &err), MQ_OK);
+    assert_int_equal(second, -1);
+    assert_int_equal(mq_oauth_file_read(&paths, "c", &members, &err), MQ_OK);
+    assert_int_equal(mq_oauth_file_reserve(&paths, &fd, &err), MQ_OK);
+    assert_true(mq_oauth_set(&members, "refresh_token", MQ_STR("n\"ew")));
+    assert_true(mq_oauth_set(&members, "access_token", MQ_STR("t")));
+    assert_int_equal(mq_oauth_file_replace(&paths, fd, &members, &err), MQ_OK);
+    mq_oauth_forget(&members);
+    assert_int_equal(mq_oauth_file_read(&paths, "c", &members, &err), MQ_OK);
+    assert_string_equal(mq_oauth_member(&members, "refresh_token"), "n\"ew");
+    assert_string_equal(mq_oauth_member(&members, "provider"), "microsoft");
+    assert_int_equal(stat(path("c.json"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_int_equal(access(path("c.json.new"), F_OK), -1);
+    /* No directory to write in: no token is asked for. */
+    free(paths.file);
+    paths.file = strdup("/nonexistent/c.json");
+    assert_int_equal(mq_oauth_file_reserve(&paths, &fd, &err), MQ_CONFIG);
+    assert_non_null(strstr(err.text, "must be able to write"));
+    close(lock);
+    mq_oauth_forget(&members);
+    free(paths.file);
+    free(paths.lock);
+}
+
+/* ---- endpoints and answers ---- */
+
+static void test_endpoints(void **state)
+{
+    static const char *const good[] = {"https://id.example/token", "http://127.0.0.1:8080/t?x=1",
+                                       "http://127.1.2.3/", "http://[::1]:1/",
+                                       "http://localhost/t"};
+    static const char *const bad[] = {"http://id.example/token",  "http://127.0.0.1.example/",
+                                      "http://localhost.example", "https://u:p@id.example/",
+                                      "https://id.example/#x",    "ftp://127.0.0.1/",
+                                      "file:///etc/passwd",       "id.example/token",
+                                      "http://10.0.0.1/",         ""};
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_null(mq_token_endpoint_fault(good[i]));
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (mq_token_endpoint_fault(bad[i]) == NULL) {
+            fail_msg("taken: %s", bad[i]);
+        }
+    }
+}
+
+static char failure[MQ_OAUTH_FAILURE_MAX];
+
+static enum mq_status take(int code, const char *body)
+{
+    struct mq_token_answer answer = {.code = code, .body = mq_str_of(body)};
+    mq_oauth_forget(&members);
+    assert_true(mq_oauth_set(&members, "grant", MQ_STR("refresh_token")));
+    assert_true(mq_oauth_set(&members, "provider", MQ_STR("microsoft")));
+    assert_true(mq_oauth_set(&members, "client_secret", MQ_STR("s3cret")));
+    assert_true(mq_oauth_set(&members, "refresh_token", MQ_STR("r3fresh")));
+    failure[0] = '\0';
+    return mq_oauth_grant_take(&answer, "main", &members, failure);
+}
+
+static void test_tokens(void **state)
+{
+    int64_t now_s = time(NULL);
+    (void)state;
+    assert_int_equal(take(200, "{\"access_token\":\"a.b-c\",\"token_type\":\"bearer\","
+                               "\"expires_in\":3600,\"refresh_token\":\"new\",\"x\":{}}"),
+                     MQ_OK);
+    assert_string_equal(mq_oauth_member(&members, "access_token"), "a.b-c");
+    assert_string_equal(mq_oauth_member(&members, "refresh_token"), "new");
+    int64_t ends = mq_oauth_number(&members, "expires_at");
+    assert_in_range(ends, now_s + 3599, now_s + 3610);
+    assert_int_equal(mq_oauth_number(&members, "refresh_at"), ends - 300);
+    /* Without a new refresh token the old one stays; a text is a number too; a short life. */
+    assert_int_equal(take(200, "{\"access_token\":\"a\",\"expires_in\":\"50\"}"), MQ_OK);
+    assert_string_equal(mq_oauth_member(&members, "refresh_token"), "r3fresh");
+    ends = mq_oauth_number(&members, "expires_at");
+    assert_int_equal(mq_oauth_number(&members, "refresh_at"), ends - 10);
+    /* Nothing makes us ask without end. */
+    assert_int_equal(take(200, "{\"access_token\":\"a\",\"expires_in\":-1}"), MQ_OK);
+    assert_in_range(mq_oauth_number(&members, "expires_at"), now_s + 10, now_s + 20);
+    assert_int_equal(take(200, "{\"access_token\":\"a\"}"), MQ_OK);
+    assert_in_range(mq_oauth_number(&members, "expires_at"), now_s + 3600, now_s + 3610);
+}
+
+static void test_refusals(void **state)
+{
+    static const struct {
+        int code;
+        const char *body, *said;
+    } cases[] = {
+        {400, "{\"error\":\"invalid_grant\",\"error_description\":\"AADSTS70008: expired\"}",
+         "account main: log in again: mailqueue login microsoft --account main (the refresh token "
+         "is refused: invalid_grant: AADSTS70008: expired)"},
+        {400, "{\"error\":\"invalid_grant\",\"error_description\":\"r3fresh is unknown\"}",
+         "account main: log in again: mailqueue login microsoft --account main (the refresh token "
+         "is refused: invalid_grant)"},
+        {401, "{\"error\":\"invalid_client\"}",
+         "account main: renew the client secret or the certificate, and log in again: mailqueue "
+         "login microsoft --account main (the client is refused: invalid_client)"},
+        {400, "{\"error\":\"s3cret\",\"error_description\":\"a\\u001b[2Jb\"}",
+         "account main: no token came (the server refuses: a?[2Jb)"},
+        {400, "{\"error\":{\"code\":1}}",
+         "account main: no token came: the token endpoint answers HTTP 400"},
+        {503, "<html>", "account main: no token came: the token endpoint answers HTTP 503"},
+        {200, "{\"access_token\":\"a b\"}",
+         "account main: no token came: the token endpoint answers HTTP 200 without a token that "
+         "can be used"},
+        {200, "{\"access_token\":\"a\\u0001auth=Bearer b\"}",
+         "account main: no token came: the token endpoint answers HTTP 200 without a token that "
+         "can be used"},
+        {200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}",
+         "account main: no token came: the token endpoint answers HTTP 200 without a token that "
+         "can be used"},
+        {302, "{\"access_token\":\"a\"}",
+         "account main: no token came: the token endpoint answers HTTP 302"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(take(cases[i].code, cases[i].body), MQ_TRANSPORT);
+        assert_string_equal(failure, cases[i].said);
+        assert_string_equal(mq_oauth_member(&members, "refresh_token"), "r3fresh");
+        assert_null(mq_oauth_member(&members, "access_token"));
+    }
+    mq_oauth_forget(&members);
+}
+
+/* ---- the client's JWT ---- */
+
+#ifdef MQ_HAVE_OPENSSL
+
+static EVP_PKEY *write_certificate(const char *name, EVP_PKEY *key)
+{
+    X509 *certificate = X509_new();
+    assert_non_null(key);
+    X509_set_version(certificate, 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
+    X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 86400);
+    X509_set_pubkey(certificate, key);
+    assert_true(X509_sign(certificate, key, EVP_sha256()) > 0);
+    put(name, "", 0600);
+    FILE *file = fopen(path(name), "w");
+    PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL);
+    PEM_write_X509(file, certificate);
+    fclose(file);
+    X509_free(certificate);
+    return key;
+}
+
+static enum mq_status assertion(const char *file, struct mq_buffer *out)
+{
+    mq_oauth_forget(&members);
+    assert_true(mq_oauth_set(&members, "certificate", mq_str_of(path(file))));
+    assert_true(mq_oauth_set(&members, "client_id", MQ_STR("cl\"ient")));
+    assert_true(mq_oauth_set(&members, "token_endpoint", MQ_STR("https://id.example/token")));
+    enum mq_status status = mq_oauth_assertion(&members, 1000, out, &err);
+    mq_oauth_forget(&members);
+    return status;
+}
+
+/* Decodes base64url; returns the length. */
+static size_t decode(struct mq_str text, unsigned char *out)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    unsigned bits = 0, value = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        const char *digit = strchr(digits, text.data[i]);
+        assert_non_null(digit);
+        value = value << 6 | (unsigned)(digit - digits);
+        bits += 6;
+        if (bits >= 8) {
+            bits -= 8;
+            out[n++] = (unsigned char)(value >> bits);
+        }
+    }
+    return n;
+}
+
+static size_t to_der(const unsigned char *pair, unsigned char *der)
+{
+    ECDSA_SIG *signature = ECDSA_SIG_new();
+    ECDSA_SIG_set0(signature, BN_bin2bn(pair, 32, NULL), BN_bin2bn(pair + 32, 32, NULL));
+    int len = i2d_ECDSA_SIG(signature, &der);
+    ECDSA_SIG_free(signature);
+    return (size_t)len;
+}
+
+static void check_assertion(EVP_PKEY *key, const char *algorithm)
+{
+    struct mq_buffer jwt = {0};
+    unsigned char json[4096], signature[1024], der[1024];
+    write_certificate("pair.pem", key);
+    assert_int_equal(assertion("pair.pem", &jwt), MQ_OK);
+    struct mq_str rest = mq_buffer_view(&jwt);
+    struct mq_str header = mq_str_cut_at(&rest, '.');
+    struct mq_str claims = mq_str_cut_at(&rest, '.');
+    size_t signed_len = header.len + 1 + claims.len;
+    json[decode(header, json)] = '\0';
+    assert_non_null(strstr((char *)json, algorithm));
+    assert_non_null(strstr((char *)json, "\"x5t#S256\":\""));
+    json[decode(claims, json)] = '\0';
+    assert_non_null(strstr((char *)json, "{\"iss\":\"cl\\\"ient\",\"sub\":\"cl\\\"ient\",\"aud\":"
+                                         "\"https://id.example/token\",\"jti\":\""));
+    assert_non_null(strstr((char *)json, "\"iat\":1000,\"nbf\":1000,\"exp\":1300}"));
+    size_t len = decode(rest, signature);
+    bool elliptic = EVP_PKEY_is_a(key, "EC");
+    assert_int_equal(len, elliptic ? 64 : 256);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    EVP_DigestVerifyInit(context, NULL, EVP_sha256(), NULL, key);
+    assert_int_equal(EVP_DigestVerify(context, elliptic ? der : signature,
+                                      elliptic ? to_der(signature, der) : len,
+                                      (unsigned char *)jwt.data, signed_len),
+                     1);
+    EVP_MD_CTX_free(context);
+    mq_buffer_clear(&jwt);
+    EVP_PKEY_free(key);
+}
+
+static void test_assertion(void **state)
+{
+    (void)state;
+    check_assertion(EVP_RSA_gen(2048), "{\"alg\":\"RS256\",\"typ\":\"JWT\",\"x5t\":\"");
+    for (int i = 0; i < 300; i++) { /* numbers that are shorter than 32 bytes come, too */
+        check_assertion(EVP_EC_gen("P-256"), "{\"alg\":\"ES256\",\"typ\":\"JWT\",\"x5t\":\"");
+    }
+}
+
+static void no_assertion(const char *name, const char *why)
+{
+    struct mq_buffer jwt = {0};
+    assert_int_equal(assertion(name, &jwt), MQ_CONFIG);
+    if (strstr(err.text, why) == NULL) {
+        fail_msg("\"%s\" is not in: %s", why, err.text);
+    }
+    mq_buffer_clear(&jwt);
+}
+
+static void test_certificates(void **state)
+{
+    (void)state;
+    no_assertion("none.pem", "cannot be opened");
+    EVP_PKEY_free(write_certificate("pair.pem", EVP_EC_gen("P-256")));
+    chmod(path("pair.pem"), 0644);
+    no_assertion("pair.pem", "can be read by all users");
+    put("text.pem", "hello\n", 0600);
+    no_assertion("text.pem", "no private key");
+    EVP_PKEY *key = write_certificate("pair.pem", EVP_EC_gen("P-384"));
+    no_assertion("pair.pem", "RSA and EC P-256");
+    FILE *file = fopen(path("pair.pem"), "w");
+    PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL);
+    fclose(file);
+    no_assertion("pair.pem", "has no certificate");
+    EVP_PKEY_free(key);
+}
+
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_file, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_members, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_replace, make_directory, remove_directory),
+        cmocka_unit_test(test_endpoints),
+        cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_refusals),
+#ifdef MQ_HAVE_OPENSSL
+        cmocka_unit_test_setup_teardown(test_assertion, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_certificates, make_directory, remove_directory),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
