@@ -184,8 +184,8 @@ final class MailQueue\Stats
   readonly int $limit
   readonly int $burst
   readonly string $rateMode
-  readonly array $limits
   readonly ?float $tokens
+  readonly array $limits
   readonly ?int $emptyIn
   readonly ?int $lastRunAt
   readonly ?int $pausedUntil
