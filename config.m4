@@ -181,6 +181,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/states.c
     src/policy/types.c
     src/policy/verdict.c
+    src/policy/verdict_name.c
     src/policy/warmup.c
     src/policy/zone.c
     src/queue/body.c
@@ -223,12 +224,15 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/group.c
     src/send/http/answer.c
     src/send/http/api.c
+    src/send/http/ask.c
     src/send/http/exchange.c
+    src/send/http/gmail.c
+    src/send/http/graph.c
     src/send/http/http.c
+    src/send/http/mailbox_api.c
     src/send/http/mailgun.c
     src/send/http/options.c
     src/send/http/payload.c
-    src/send/http/probe.c
     src/send/http/result.c
     src/send/http/ses.c
     src/send/intent/intent.c

@@ -38,6 +38,7 @@ function start(callable $work): array
         posix_kill(getmypid(), SIGKILL); // nothing of the parent's is torn down twice
     }
     fclose($theirs);
+    stream_set_timeout($ours, 3600); // default_socket_timeout is a minute
     return [$pid, $ours];
 }
 

@@ -69,7 +69,7 @@ function bench_sessions(Results $results, bool $quick): void
             atLeast: 0.9, detail: ['10 sessions, mails/s' => $ten['rate'],
                 '50 sessions, mails/s' => $fifty['rate']]);
         $raised = 0.0;
-        $third = limited_run($quick ? 8_000 : 20_000, 50, $sink->port,
+        $third = limited_run(12_000, 50, $sink->port,
             static function () use ($limit, &$raised): void {
                 sleep(40); // by then the number rises only every half minute
                 $limit(null);

@@ -109,7 +109,7 @@ CREATE TABLE mail_log (
     waited INTEGER                             -- seconds from when the attempt was due to its begin; NULL: no message went out
 );
 
-CREATE INDEX mail_window_at
+CREATE INDEX mail_queue_w
     ON mail_window(at);
 
 CREATE INDEX mail_log_id
@@ -231,7 +231,7 @@ CREATE TABLE mail_log (
     waited BIGINT
 );
 
-CREATE INDEX mail_window_at
+CREATE INDEX mail_queue_w
     ON mail_window(at);
 
 CREATE INDEX mail_log_id
@@ -301,7 +301,7 @@ CREATE TABLE mail_window (
     at BIGINT NOT NULL,
     n BIGINT NOT NULL,
     PRIMARY KEY (scope, at),
-    KEY mail_window_at (at)
+    KEY mail_queue_w (at)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 CREATE TABLE mail_count (

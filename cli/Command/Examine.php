@@ -68,7 +68,7 @@ final class Examine extends Command
                 $this->args->text('selector'),
                 $targets[0] ?? null
             );
-            $target === null || (new Helo($findings))->look($target);
+            array_map((new Helo($findings))->look(...), array_filter($targets));
         }
         return $findings->all;
     }

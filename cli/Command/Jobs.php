@@ -151,7 +151,7 @@ final class Jobs extends Command
             $value instanceof Status => $value->value,
             is_array($value) => Terminal::safe(Terminal::json($value, 0)),
             str_ends_with($name, 'At'), $name === 'lockedUntil' => Terminal::time($value),
-            $name === 'waitsFor' => 'its sending hours (mailHours)',
+            $name === 'waitsFor' && $value === 'hours' => 'its sending hours (mailHours)',
             $name === 'message' => "\n\n" . Terminal::safeLines($value),
             $name === 'messageBytes' => "$value (--message shows them)",
             default => Terminal::safe((string) $value),

@@ -148,6 +148,21 @@ enum mq_status mq_limits_parse(struct mq_str text, struct mq_limits *out, struct
     return MQ_OK;
 }
 
+void mq_limits_add(struct mq_limits *limits, const struct mq_limits *more)
+{
+    size_t before = limits->count;
+    for (size_t i = 0; i < more->count; i++) {
+        size_t at = 0;
+        while (at < before && !same_window(&limits->items[at], &more->items[i])) {
+            at++;
+        }
+        at = at < before ? at : limits->count++;
+        if (at >= before || more->items[i].n < limits->items[at].n) {
+            limits->items[at] = more->items[i];
+        }
+    }
+}
+
 /* The host in a relay's name, or all of it: "smtp://user:***@[::1]:25" has "::1". */
 static struct mq_str host_of(const char *relay)
 {

@@ -31,13 +31,15 @@ struct mq_limit {
 };
 
 struct mq_limits {
-    struct mq_limit items[MQ_LIMITS_MAX];
+    struct mq_limit items[2 * MQ_LIMITS_MAX]; /* those of mailLimits and of mailWarmup */
     size_t count;
 };
 
 /* Parses limits, with commas between them; an empty text is none. The views point into `text`. An
  * error has MQ_INVALID and says what is wrong; *out is then not usable. */
 enum mq_status mq_limits_parse(struct mq_str text, struct mq_limits *out, struct mq_error *err);
+/* Adds limits. Of two for one window, the lower one stays. */
+void mq_limits_add(struct mq_limits *limits, const struct mq_limits *more);
 /* Whether the limit holds for mail from this sender to this relay (NULL: not known). If so, *who
  * says whose count it is: empty if it is for all. */
 bool mq_limit_holds(const struct mq_limit *limit, const char *relay, const char *from,

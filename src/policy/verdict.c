@@ -363,42 +363,7 @@ struct mq_verdict mq_verdict_decide(const struct mq_rules *rules, const char *ho
     return verdict;
 }
 
-/* ---- for rules, and for people ---- */
-
-/* The verdicts, and the stages at which a rule may give them. */
-static const struct {
-    const char *name;
-    unsigned stages;
-    bool waits;
-} kinds[MQ_TROUBLE_PROTOCOL + 1] = {
-    [MQ_OUTCOME_DELIVERED] = {"accepted", 0, false},
-    [MQ_OUTCOME_UNCERTAIN] = {"uncertain", 0, false},
-    [MQ_OUTCOME_RELEASED] = {"next", RCPT, false},
-    [MQ_OUTCOME_REFUSED] = {"refused", ANY, false},
-    [MQ_OUTCOME_DEFERRED] = {"deferred", ANY, true},
-    [MQ_OUTCOME_DENIED] = {"denied", ANY, false},
-    [MQ_OUTCOME_UNEXPLAINED] = {"unexplained", RCPT, false},
-    [MQ_TROUBLE_CONNECT] = {"connect", CONNECT, true},
-    [MQ_TROUBLE_SESSION] = {"session", ANY, false},
-    [MQ_TROUBLE_SESSIONS] = {"sessions", ANY | CONNECT, true},
-    [MQ_TROUBLE_RELAY] = {"relay", ANY | CONNECT, true},
-    [MQ_TROUBLE_PROTOCOL] = {"protocol", ANY, false},
-};
-
-const char *mq_verdict_name(enum mq_outcome outcome)
-{
-    return kinds[outcome].name;
-}
-
-unsigned mq_verdict_stages(enum mq_outcome outcome)
-{
-    return kinds[outcome].stages;
-}
-
-bool mq_verdict_waits(enum mq_outcome outcome)
-{
-    return kinds[outcome].waits;
-}
+/* ---- for people ---- */
 
 /* What a row's test of the text looks for. */
 static const char *text_of(const struct row *row)

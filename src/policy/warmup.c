@@ -9,7 +9,8 @@
 
 #define FACTOR_UNITS 1000 /* a factor has up to three decimals */
 #define FACTOR_MAX   (10 * FACTOR_UNITS)
-#define SHOWN        60 /* octets of a rule in an error's text */
+#define NO_DAY       "1/1d" /* stands for a day's limit */
+#define SHOWN        60     /* octets of a rule in an error's text */
 
 static enum mq_status fault(struct mq_error *err, struct mq_str part, const char *why)
 {
@@ -168,7 +169,7 @@ static enum mq_status read_rule(struct mq_warmup_rule *rule, struct mq_str text,
     if (mq_str_find(text, ',') < text.len) {
         return fault(err, all, "has a comma behind its amounts");
     }
-    mq_buffer_cstr(limits, limits->len ? ",1/1d " : "1/1d ");
+    mq_buffer_cstr(limits, limits->len ? "," NO_DAY " " : NO_DAY " ");
     mq_buffer_str(limits, text);
     return limits->failed ? mq_error_nomem(err) : MQ_OK;
 }
@@ -217,4 +218,17 @@ int64_t mq_warmup_amount(const struct mq_warmup_rule *rule, const struct mq_zone
     int64_t local_s = mq_zone_local(zone, at_s) - rule->first_day * MQ_DAY_S;
     int64_t day = local_s / MQ_DAY_S;
     return local_s >= 0 && day < (int64_t)rule->days ? rule->amounts[day] : 0;
+}
+
+void mq_warmup_today(const struct mq_warmup *warmup, int64_t at_s, struct mq_buffer *out)
+{
+    static const struct mq_zone utc = {.count = 1, .until_s = INT64_MAX};
+    for (size_t i = 0; i < warmup->limits.count; i++) {
+        struct mq_str text = warmup->limits.items[i].text;
+        int64_t n = mq_warmup_amount(&warmup->rules[i], &utc, at_s);
+        if (n > 0) {
+            mq_buffer_printf(out, "%s%lld/1d", out->len ? ", " : "", (long long)n);
+            mq_buffer_str(out, mq_str_skip(text, sizeof(NO_DAY) - 1));
+        }
+    }
 }

@@ -41,4 +41,7 @@ void mq_warmup_clear(struct mq_warmup *warmup);
 int64_t mq_warmup_amount(const struct mq_warmup_rule *rule, const struct mq_zone *zone,
                          int64_t at_s);
 
+/* Writes the limits of that day, whose rules are all for UTC, as mailLimits would have them. */
+void mq_warmup_today(const struct mq_warmup *warmup, int64_t at_s, struct mq_buffer *out);
+
 #endif

@@ -16,10 +16,17 @@ static enum mq_status parse_scheme(struct mq_str *text, struct mq_dsn *dsn, stru
 {
     static const struct {
         const char *spelling, *scheme;
-    } schemes[] = {
-        {"smtp", "smtp"},      {"smtps", "smtps"},         {"lmtp", "lmtp"},
-        {"smtp+lmtp", "lmtp"}, {"null", "null"},           {"sendmail", "sendmail"},
-        {"file", "file"},      {"ses+https", "ses+https"}, {"mailgun+https", "mailgun+https"}};
+    } schemes[] = {{"smtp", "smtp"},
+                   {"smtps", "smtps"},
+                   {"lmtp", "lmtp"},
+                   {"smtp+lmtp", "lmtp"},
+                   {"null", "null"},
+                   {"sendmail", "sendmail"},
+                   {"file", "file"},
+                   {"ses+https", "ses+https"},
+                   {"mailgun+https", "mailgun+https"},
+                   {"microsoftgraph+https", "microsoftgraph+https"},
+                   {"gmail+https", "gmail+https"}};
     struct mq_str scheme;
     if (mq_dsn_cut(text, ':', &scheme) && mq_str_begins(*text, "//")) {
         *text = mq_str_skip(*text, 2);
@@ -307,7 +314,8 @@ static void append_login(struct mq_buffer *out, const struct mq_dsn *dsn)
     if (dsn->user == NULL) {
         return;
     }
-    append_encoded(out, mq_dsn_is_http(dsn) ? "***" : dsn->user, "");
+    bool is_key = mq_dsn_is(dsn, "ses+https") || mq_dsn_is(dsn, "mailgun+https");
+    append_encoded(out, is_key ? "***" : dsn->user, "");
     if (dsn->password != NULL) {
         mq_buffer_char(out, ':');
         append_encoded(out, mq_dsn_is(dsn, "mailgun+https") ? dsn->password : "***", "");
@@ -332,6 +340,10 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
     }
     if (dsn->region != NULL) {
         mq_buffer_printf(&out, "?region=%s", dsn->region);
+    }
+    if (dsn->account != NULL && mq_dsn_is_http(dsn)) { /* SMTP's is told by the user */
+        mq_buffer_cstr(&out, "?account=");
+        append_encoded(&out, dsn->account, "");
     }
     return mq_buffer_take(&out);
 }

@@ -37,7 +37,7 @@ enum mq_family { MQ_FAMILY_ANY, MQ_FAMILY_4, MQ_FAMILY_6 };
 
 struct mq_dsn {
     const char *scheme; /* "smtp", "smtps", "lmtp", "null", "sendmail", "file"; an API's:
-                           "ses+https", "mailgun+https" */
+                           "ses+https", "mailgun+https", "microsoftgraph+https", "gmail+https" */
     char *user;         /* NULL when none; of an API's DSN, a key that is never printed */
     char *password;     /* NULL when none; never printed */
     char *

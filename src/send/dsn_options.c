@@ -19,10 +19,11 @@ enum {
     FOR_FILE = 4,
     FOR_SES = 8,
     FOR_MAILGUN = 16,
-    FOR_LMTP = 32,
+    FOR_ACCOUNT = 32,
+    FOR_LMTP = 64,
     FOR_RELAYS = FOR_SMTP | FOR_LMTP
 };
-#define FOR_APIS (FOR_SES | FOR_MAILGUN)
+#define FOR_APIS (FOR_SES | FOR_MAILGUN | FOR_ACCOUNT)
 #define FOR_NET  (FOR_SMTP | FOR_APIS) /* those with connections of our own, perhaps with TLS */
 
 enum type { TEXT, WORD, BOOL, SECONDS, COUNT, SESSIONS, COMMAND };
@@ -113,7 +114,7 @@ static const struct option options[] = {
     {"session_token", FOR_SES, TEXT, MEMBER(session_token), NULL, NULL, NULL},
     {"auth", FOR_SMTP, WORD, MEMBER(login), "must be password, oauth2, xoauth2 or oauthbearer",
      login_words, NULL},
-    {"account", FOR_SMTP, TEXT, MEMBER(account), NULL, NULL, NULL},
+    {"account", FOR_SMTP | FOR_ACCOUNT, TEXT, MEMBER(account), NULL, NULL, NULL},
     {"command", FOR_SENDMAIL, COMMAND, MEMBER(command), NULL, NULL, NULL},
     {"connections", FOR_NET | FOR_LMTP | FOR_SENDMAIL, SESSIONS, MEMBER(connections),
      "must be a number from 1 to 1000", NULL, NULL},
@@ -130,7 +131,9 @@ static unsigned scheme_of(const struct mq_dsn *dsn)
                   {"file", FOR_FILE},
                   {"lmtp", FOR_LMTP},
                   {"ses+https", FOR_SES},
-                  {"mailgun+https", FOR_MAILGUN}};
+                  {"mailgun+https", FOR_MAILGUN},
+                  {"microsoftgraph+https", FOR_ACCOUNT},
+                  {"gmail+https", FOR_ACCOUNT}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (mq_dsn_is(dsn, others[i].scheme)) {
             return others[i].bit;

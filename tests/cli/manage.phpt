@@ -116,12 +116,13 @@ parkedFor       hold
 createdAt       TIME
 resentOf        -
 expectedAt      -
+waitsFor        -
 messageId       <ID@example.org>
 subject         Hello
 envelopeFrom    club@example.org
 recipients      ["ann@example.net"]
-relay           -
 refused         []
+relay           -
 messageBytes    %d (--message shows them)
 Subject: Hello
 Message-ID: <%x@example.org>

@@ -1,4 +1,4 @@
-/* Transport DSNs: no text ever shows a password. */
+/* Transport DSNs, and groups of them: no text ever shows a password. */
 #include "fuzz.h"
 
 #include <inttypes.h>
@@ -8,6 +8,7 @@
 
 #include "core/hash.h"
 #include "send/dsn.h"
+#include "send/group.h"
 
 /* A DSN in logs: without the password, and without control characters. */
 static void require_shown(const struct mq_dsn *dsn, const char *secret)
@@ -39,6 +40,31 @@ static void try_dsn(struct mq_str text, const char *secret)
     mq_dsn_clear(&dsn);
 }
 
+/* Each relay of a group is a piece of the text. */
+static size_t look_at_group(const struct mq_group *group, struct mq_str text)
+{
+    size_t relays = group->kind == MQ_GROUP_RELAY;
+    for (size_t i = 0; i < group->count; i++) {
+        relays += look_at_group(&group->members[i], text);
+    }
+    REQUIRE(group->kind == MQ_GROUP_RELAY
+                ? group->count == 0 && group->dsn.data >= text.data &&
+                      group->dsn.data + group->dsn.len <= text.data + text.len
+                : group->count > 0 && group->retry_s > 0);
+    REQUIRE(relays == group->relays);
+    return relays;
+}
+
+static void try_group(struct mq_str text)
+{
+    struct mq_group group;
+    struct mq_error err;
+    if (mq_group_parse(text, &group, &err) == MQ_OK) {
+        REQUIRE(look_at_group(&group, text) <= MQ_GROUP_RELAYS_MAX);
+        mq_group_clear(&group);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mq_str text = {(const char *)data, size};
@@ -48,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
      * host or command, which may be shown. It cannot write the input's own hash. */
     snprintf(secret, sizeof(secret), "s%016" PRIx64, mq_hash(MQ_HASH_BEGIN, text));
     try_dsn(text, secret);
+    try_group(text);
     /* The same for the text after a password. */
     mq_buffer_cstr(&with, "smtp://user:");
     mq_buffer_cstr(&with, secret);

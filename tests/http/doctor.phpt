@@ -39,6 +39,14 @@ $dsn = str_replace('&tls=none', '', ses($api));
 $doctor('TLS', "$dsn&cafile=$certificates->ca", $api);
 $doctor('TLS, an unknown CA', $dsn);
 $doctor('TLS, not checked', "$dsn&verify_peer=0");
+$accounts = temporary_directory('accounts');
+putenv("MAILQUEUE_ACCOUNTS=$accounts");
+file_put_contents("$accounts/shop.json", json_encode(['provider' => 'generic', 'grant' => 'refresh_token', 'client_id' => 'c',
+    'token_endpoint' => 'https://127.0.0.1:1/token', 'refresh_token' => 'key-0123']));
+chmod("$accounts/shop.json", 0600);
+$before = count($api->requests());
+$doctor('an account', "gmail+https://127.0.0.1:$api->port?account=shop&cafile=$certificates->ca");
+echo count($api->requests()) - $before, " requests\n";
 $doctor('nobody there', 'ses+https://AKIDEXAMPLE:wJalrX@127.0.0.1:' . closed_port() . '?tls=none&region=x');
 
 echo "-- on the command line\n";
@@ -68,6 +76,10 @@ look  relay: ses+https://127.0.0.1:PORT: SSL…
 -- TLS, not checked
 ok    relay: ses+https://127.0.0.1:PORT: connected, encrypted with CIPHER
 ok    relay: the key is accepted
+-- an account
+ok    relay: gmail+https://127.0.0.1:PORT: connected, encrypted with CIPHER
+ok    relay: the login is not tried: this API has no call for it that needs no other right
+0 requests
 -- nobody there
 look  relay: ses+https://127.0.0.1:PORT: Fail…
 -- on the command line

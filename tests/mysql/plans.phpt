@@ -83,7 +83,7 @@ foreach ([true, false] as $emulated) {
         $json = json_encode(array_map(fn($n) => [$n, 0], range(2000, 2099)));
         $explain = $look->prepare("EXPLAIN $sql");
         $explain->execute(match (true) {
-            str_starts_with($sql, 'UPDATE') => [$json, 'sending', 1, 'x'],
+            str_starts_with($sql, 'UPDATE') => [$json, 'sending', 1, 'x', null],
             str_contains($sql, 'LENGTH(content)') => [65536, $json, 'x'],
             default => array_slice([$json, 1], 0, $params),
         });

@@ -40,14 +40,17 @@ on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     echo count($claimed), ' claims of ', count(array_unique($claimed)), " jobs, ", count($ids) - count($claimed), " processes ended well\n";
     echo $queue->stats()->pending, ' pending, ', $queue->stats()->sending, " in sending\n";
 
-    foreach (['strict', 'average'] as $mode) {
+    foreach (['strict', 'average', 'strict windows', 'average windows'] as $mode) {
         $queue->enqueueMany($mails(100));
-        foreach (['mailMaxPerHour' => 40, 'mailBurst' => 40, 'mailTokens' => null, 'mailRateMode' => $mode] as $key => $value) {
+        $windows = str_ends_with($mode, 'windows');
+        foreach (['mailMaxPerHour' => $windows ? 0 : 40, 'mailLimits' => $windows ? "40/1h per sender, 70/4h, 40/2h mails" : null,
+            'mailBurst' => 40, 'mailTokens' => null, 'mailRateMode' => strtok($mode, ' ')] as $key => $value) {
             $queue->setConfig($key, $value);
         }
         $ids = array_diff(explode("\n", trim(implode('', together(3, CLAIM, $backend->dsn, '3')))), ['end']);
         echo "$mode: ", count($ids), ' claims of ', count(array_unique($ids)), " jobs\n";
         $queue->setConfig('mailMaxPerHour', 0);
+        $queue->setConfig('mailLimits', null);
         $queue->delete(array_map(fn($job) => $job->id, $queue->jobs(limit: 1000)));
     }
 });
@@ -60,3 +63,5 @@ on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
 0 pending, 0 in sending
 strict: 40 claims of 40 jobs
 average: 40 claims of 40 jobs
+strict windows: 40 claims of 40 jobs
+average windows: 40 claims of 40 jobs

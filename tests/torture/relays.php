@@ -54,7 +54,7 @@ function fault(Row $row, string $name, float $healthy, Sink $second, array &$fir
     $end();
     $back = reaches($row, "$name: both relays", [...$firsts, $second], 0.8 * $healthy, RECOVERY_S);
     $row->count("$name: healthy after s", (int) ceil($after - WINDOW_S));
-    $row->count('both after s', (int) ceil($back - WINDOW_S));
+    $row->count("$name: both after s", (int) ceil($back - WINDOW_S));
 }
 
 function relays(Row $row): void

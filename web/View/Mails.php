@@ -194,7 +194,8 @@ final class Mails extends Listing
             !in_array($job->status, [Status::Pending, Status::Failed], true) => '–',
             $in <= 0 => $this->t('now'),
             default => $this->t('in %s', $this->context->texts->span($in))
-                . ($job->waitsFor === null ? '' : ' (' . $this->t('its sending hours') . ')'),
+                . ($job->waitsFor === null ? '' : ' (' . ($job->waitsFor === 'hours'
+                    ? $this->t('its sending hours') : $job->waitsFor) . ')'),
         };
     }
 }

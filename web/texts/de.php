@@ -385,14 +385,19 @@ return [
         => 'So viele Empfänger dürfen dem Relay je Stunde übergeben werden; 0: kein Limit.',
     'Recipients that may be sent at once after a quiet time.'
         => 'So viele Empfänger dürfen nach einer ruhigen Zeit auf einmal bedient werden.',
-    "average: a token bucket; strict: no rolling hour on the relay's clock exceeds the limit."
-        => 'average: im Mittel; strict: In keiner Stunde, wann immer sie beginnt, sieht das Relay '
-        . 'mehr als das Limit.',
+    'Limits in windows, as 60/1h, 500/1d per sender: of recipients or mails, for all, per relay or '
+        . 'per sender.' => 'Limits in Zeitfenstern, etwa 60/1h, 500/1d per sender: Empfänger oder '
+        . 'Mails, insgesamt, je Relay oder je Absender.',
+    'average: a token bucket; strict: no rolling hour or window on the relay\'s clock exceeds its '
+        . 'limit.' => 'average: im Mittel; strict: In keiner Stunde und keinem Fenster, wann immer '
+        . 'sie beginnen, sieht das Relay mehr als das Limit.',
     'Test mode: replaces every envelope recipient; @domain keeps the local part.'
         => 'Testbetrieb: ersetzt jeden Empfänger des Umschlags; @domain behält den lokalen Teil.',
     'The mail types that the test mode redirects, or "every type but" a list of them.'
         => 'Die Arten von Mails, die der Testbetrieb umleitet, oder „every type but“ mit einer '
         . 'Liste.',
+    'Limits that grow from day to day, of a new relay or sender.'
+        => 'Limits eines neuen Relays oder Absenders, die von Tag zu Tag steigen.',
     'When mail of which types may be sent; types that no rule names always may.'
         => 'Wann Mails welcher Arten verschickt werden dürfen; Arten, die keine Regel nennt, immer.',
     'From this time on the test mode is off.' => 'Ab dieser Zeit ist der Testbetrieb aus.',

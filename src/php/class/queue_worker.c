@@ -85,7 +85,7 @@ struct run {
     struct mq_php_hooks hooks;
     struct mq_php_relays relays; /* its arguments, too */
     struct mq_queue *queue;      /* the run's own, whose connection does the checkpoints */
-    struct mq_rules *verdicts; /* NULL: none */
+    struct mq_rules *verdicts;   /* NULL: none */
     char *log_path;
     char *run_dir;
 };

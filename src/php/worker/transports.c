@@ -280,8 +280,9 @@ static enum mq_status try_group(struct mq_group *group, int *number, int64_t *fi
     }
     if (group->kind == MQ_GROUP_RELAY) {
         ++*number;
-        MQ_TRY(try_dsn(group->dsn, &final_ms, &redacted, err));
-        group->relay = redacted;
+        enum mq_status status = try_dsn(group->dsn, &final_ms, &redacted, err);
+        group->relay = redacted; /* also after a failure: free_redacted() frees it */
+        MQ_TRY(status);
         *final_timeout_ms = final_ms > *final_timeout_ms ? final_ms : *final_timeout_ms;
     }
     return MQ_OK;

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "core/ascii.h"
@@ -13,6 +14,7 @@
 #include "policy/hours.h"
 #include "policy/limits.h"
 #include "policy/types.h"
+#include "policy/warmup.h"
 
 #define NUMBER_MAX  1000000000
 #define SECONDS_MAX 253402300799LL /* the last second of the year 9999 */
@@ -126,6 +128,33 @@ static bool parse_types(struct mq_str text, int64_t *value)
     return mq_types_parse(text, NULL, &but);
 }
 
+/* The key's days are those of UTC: no claim knows a zone's offsets before it has read the rules. */
+static enum mq_status read_warmup(struct mq_str text, struct mq_error *err)
+{
+    struct mq_warmup warmup = {0};
+    enum mq_status status = mq_warmup_parse(text, &warmup, err);
+    for (size_t i = 0; status == MQ_OK && i < warmup.limits.count; i++) {
+        if (strcasecmp(warmup.rules[i].zone, "UTC") != 0) {
+            status = mq_error_set(err, MQ_INVALID, NULL,
+                                  "\"%s\" cannot be here: the days are those of UTC",
+                                  warmup.rules[i].zone);
+        }
+    }
+    mq_warmup_clear(&warmup);
+    return status;
+}
+
+static bool parse_warmup(struct mq_str text, int64_t *value)
+{
+    (void)value;
+    return read_warmup(text, NULL) == MQ_OK;
+}
+
+static void why_not_warmup(struct mq_str text, struct mq_error *why)
+{
+    read_warmup(text, why);
+}
+
 static bool parse_hours(struct mq_str text, int64_t *value)
 {
     (void)value;
@@ -196,6 +225,8 @@ static const struct mq_config_kind moment = {"time", "UTC seconds | ISO 8601", p
 static const struct mq_config_kind redirect = {"text", "address | @domain", parse_redirect, 0, 0};
 static const struct mq_config_kind types = {"text", "types, separated by commas", parse_types, 0,
                                             0};
+static const struct mq_config_kind warmup = {"text", "DATE: N, N, … [per …]; …", parse_warmup, 0,
+                                             0};
 static const struct mq_config_kind hours = {"text", "[types:] days times zone; …", parse_hours, 0,
                                             0};
 static const struct mq_config_kind limits = {"text", "N/LENGTH, separated by commas", parse_limits,
@@ -240,6 +271,9 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                           .in_claims = true},
     [MQ_KEY_LIVE_UNTIL] = {"mailLiveUntil", &moment, "",
                            "From this time on the test mode is on again.", .in_claims = true},
+    [MQ_KEY_WARMUP] = {"mailWarmup", &warmup, "",
+                       "Limits that grow from day to day, of a new relay or sender.",
+                       .why = why_not_warmup, .in_claims = true},
     [MQ_KEY_HOURS] = {"mailHours", &hours, "",
                       "When mail of which types may be sent; types that no rule names always may.",
                       .why = why_not_hours, .in_claims = true},

@@ -10,6 +10,7 @@
 #include "policy/limits.h"
 #include "policy/states.h"
 #include "policy/types.h"
+#include "policy/warmup.h"
 #include "queue/config/keys.h"
 #include "queue/handle.h"
 
@@ -87,6 +88,33 @@ static bool read_limits(struct raw *raw, struct mq_settings *out)
     out->limits_text = raw[MQ_KEY_LIMITS].text;
     raw[MQ_KEY_LIMITS].text = NULL;
     return out->limits && mq_limits_parse(mq_str_of(out->limits_text), out->limits, NULL) == MQ_OK;
+}
+
+/* Adds today's limits of mailWarmup. */
+static enum mq_status add_warmup(const struct raw *raw, int64_t now_s, struct mq_settings *out,
+                                 struct mq_error *err)
+{
+    struct mq_warmup warmup = {0};
+    struct mq_limits today;
+    struct mq_buffer text = {0};
+    if (!raw->text) {
+        return MQ_OK;
+    }
+    MQ_TRY(mq_warmup_parse(mq_str_of(raw->text), &warmup, err));
+    mq_warmup_today(&warmup, now_s, &text);
+    mq_warmup_clear(&warmup);
+    bool any = text.len > 0;
+    out->warmup_text = mq_buffer_take(&text);
+    if (!any) {
+        return MQ_OK;
+    }
+    out->limits = out->limits ? out->limits : calloc(1, sizeof(*out->limits));
+    if (!out->warmup_text || !out->limits) {
+        return mq_error_nomem(err);
+    }
+    MQ_TRY(mq_limits_parse(mq_str_of(out->warmup_text), &today, err));
+    mq_limits_add(out->limits, &today);
+    return MQ_OK;
 }
 
 static bool live(const struct raw *raw, int64_t now_s)
@@ -192,6 +220,9 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
     if (status == MQ_OK && !read_limits(raw, &settings)) {
         status = mq_error_nomem(err);
     }
+    if (status == MQ_OK) {
+        status = add_warmup(&raw[MQ_KEY_WARMUP], now_s, &settings, err);
+    }
     if (status == MQ_OK && (queue->redirect_to || queue->allow_to)) {
         status = read_own_redirect(queue, &settings, err);
     } else if (status == MQ_OK && !read_redirect(raw, now_s, &settings)) {
@@ -235,6 +266,8 @@ void mq_settings_clear(struct mq_settings *settings)
     settings->redirect_to = settings->pauses = settings->hours = settings->hours_kept = NULL;
     free(settings->limits);
     free(settings->limits_text);
+    free(settings->warmup_text);
+    settings->warmup_text = NULL;
     settings->limits_text = NULL;
     settings->limits = NULL;
     mq_strings_clear(&settings->redirect_types);

@@ -21,8 +21,9 @@ struct mq_settings {
     bool enabled;
     struct mq_bucket bucket; /* units: as stored, not yet refilled; unset = full */
     enum mq_rate_mode rate_mode;
-    struct mq_limits *limits; /* NULL: mailLimits is unset */
-    char *limits_text;        /* which they point into */
+    struct mq_limits *limits; /* NULL: none */
+    char *limits_text;        /* which they point into, … */
+    char *warmup_text;        /* … and into this one: today's limits of mailWarmup */
     int64_t burst;            /* mailBurst; 0: unset */
     char *redirect_to;        /* "a@b", "@domain" or NULL: off */
     struct mq_strings redirect_types;

@@ -42,7 +42,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "KEY {q}{T}_expiry{q} (expires_at)){a};"
         "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
         "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL){e};"
-        "CREATE TABLE IF NOT EXISTS {S} (" MQ_WINDOW_COLUMNS ", KEY {q}{O}_at{q} (at)){e};"
+        "CREATE TABLE IF NOT EXISTS {S} (" MQ_WINDOW_COLUMNS ", KEY {q}{T}_w{q} (at)){e};"
         "CREATE TABLE IF NOT EXISTS {C} (" MQ_COUNT_COLUMNS ", KEY {q}{G}_p{q} (part)){e};"
         "CREATE TABLE IF NOT EXISTS {H} (" MQ_LOG_COLUMNS ", KEY {q}{E}_id{q} (job_id), "
         "KEY {q}{E}_at{q} (at)){e};",

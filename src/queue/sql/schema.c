@@ -1,7 +1,7 @@
 /* The tables and their versions: version 2 added `subject`, version 3 the counters, the history,
  * `resent_of` and `uncertain_to`, version 4 the windows of limits, `paid_to`, `waits_for` and
- * `relay`. The migration can be run again: it adds columns that an earlier version lacks, and tables
- * and indexes that somebody dropped. */
+ * `relay`. The migration can be run again: it adds columns that an earlier version lacks, and
+ * tables and indexes that somebody dropped. */
 #include "queue/sql/schema.h"
 
 #include <stdio.h>

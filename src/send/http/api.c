@@ -7,7 +7,8 @@
 
 const struct mq_http_api *mq_http_api_of(const struct mq_dsn *dsn)
 {
-    static const struct mq_http_api *const apis[] = {&mq_http_ses, &mq_http_mailgun};
+    static const struct mq_http_api *const apis[] = {&mq_http_ses, &mq_http_mailgun, &mq_http_graph,
+                                                     &mq_http_gmail};
     size_t i = 0;
     while (!mq_dsn_is(dsn, apis[i]->scheme)) {
         i++;

@@ -26,7 +26,8 @@ struct mq_http_api {
     /* Appends the path and query to which mail is posted; with `probe`, those of a GET that shows
      * whether the key is accepted and changes nothing, or nothing if the API has none. */
     void (*path)(const struct mq_dsn *dsn, bool probe, struct mq_buffer *out);
-    /* Sets user, secret and scope; `scope` has room for the latter. */
+    /* Sets user, secret and scope; `scope` has room for the latter. NULL for MQ_HTTP_BEARER: the
+     * secret is the account's token. */
     void (*login)(const struct mq_dsn *dsn, struct mq_http_request *request,
                   struct mq_buffer *scope);
     /* Adds the fields that each request has. */
@@ -39,7 +40,7 @@ struct mq_http_api {
     void (*read)(const struct mq_http_result *result, struct mq_http_answer *answer);
 };
 
-extern const struct mq_http_api mq_http_ses, mq_http_mailgun;
+extern const struct mq_http_api mq_http_ses, mq_http_mailgun, mq_http_graph, mq_http_gmail;
 
 /* The API of a DSN that mq_dsn_is_http(). */
 const struct mq_http_api *mq_http_api_of(const struct mq_dsn *dsn);
@@ -51,6 +52,15 @@ void mq_http_answer(const struct mq_http_api *api, const struct mq_http_request 
                     const struct mq_http_result *result, struct mq_http_answer *answer);
 /* Writes "403 AccessDenied: words". */
 void mq_http_format(const struct mq_http_answer *answer, char out[MQ_HTTP_REASON_MAX]);
+/* ---- for APIs of OAuth2 accounts that read the recipients from the headers ---- */
+
+/* Appends a text percent-encoded (RFC 3986); NULL: nothing. */
+void mq_http_encode(struct mq_buffer *out, const char *text);
+enum mq_status mq_http_check_account(const struct mq_dsn *dsn, struct mq_error *err);
+/* The function `write`, for the message as it is. */
+bool mq_http_write_mail(const struct mq_http_mail *mail, struct mq_http_request *request,
+                        char out[MQ_HTTP_REASON_MAX]);
+
 /* Copies the text that the first member `name` has, at any depth of a JSON text; "" if none has. It
  * is made printable. */
 void mq_http_json_text(struct mq_str json, const char *name, char *out, size_t size);

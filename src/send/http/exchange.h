@@ -23,7 +23,8 @@ struct mq_http_request {
     const char *scope;         /* SIGV4: "aws:amz:eu-west-1:ses" */
     struct mq_strings headers; /* "Name: value"; sent and, for SIGV4, signed */
     struct mq_http_body body;
-    char boundary[33]; /* of a form */
+    struct mq_buffer bcc; /* a field for recipients that the headers do not name */
+    char boundary[33];    /* of a form */
     enum mq_http_auth auth;
     bool is_get;       /* no body */
     bool connect_only; /* nothing is sent */

@@ -65,6 +65,21 @@ static bool addresses_are_safe(const struct mq_http_slot *slot, char why[MQ_TARG
     return true;
 }
 
+/* The token is borrowed until the next step of its account. */
+static bool begin_exchange(struct mq_http_slot *slot)
+{
+    struct mq_oauth *account = slot->pool->account;
+    if (account == NULL) {
+        return mq_http_exchange_begin(slot->exchange, &slot->request);
+    }
+    slot->generation = mq_oauth_generation(account);
+    slot->request.secret = mq_oauth_token(account);
+    bool begins =
+        slot->request.secret != NULL && mq_http_exchange_begin(slot->exchange, &slot->request);
+    slot->request.secret = NULL;
+    return begins;
+}
+
 /* Begins the request for the targets from slot->first on; false: the slot is free again. */
 static bool begin_request(struct mq_http_slot *slot)
 {
@@ -91,7 +106,7 @@ static bool begin_request(struct mq_http_slot *slot)
         mq_http_give_back(slot, MQ_TRANSFER_LEASE_OVER);
         return false;
     }
-    if (!mq_http_exchange_begin(slot->exchange, &slot->request)) {
+    if (!begin_exchange(slot)) {
         cannot_send(slot, "");
         return false;
     }
@@ -108,8 +123,27 @@ static bool may_begin(const struct mq_http_pool *pool)
            mq_clock_monotonic_ms() >= pool->next_begin_ms;
 }
 
+/* Whether requests can begin with the account's token; false: there is none, or not yet. */
+static bool has_token(struct mq_http_pool *pool)
+{
+    int64_t retry_after_s = 0;
+    if (pool->account == NULL) {
+        return true;
+    }
+    enum mq_oauth_state state = mq_oauth_step(pool->account);
+    if (state == MQ_OAUTH_FAILED && pool->transport.pending.count > 0 &&
+        mq_transport_may_begin(&pool->transport)) {
+        const char *why = mq_oauth_failure(pool->account, &retry_after_s);
+        mq_transport_in_trouble(&pool->transport, why, retry_after_s);
+    }
+    return state == MQ_OAUTH_READY;
+}
+
 static void begin_pending(struct mq_http_pool *pool)
 {
+    if (!has_token(pool)) {
+        return;
+    }
     for (size_t i = 0; i < pool->slot_count && may_begin(pool); i++) {
         struct mq_http_slot *slot = &pool->slots[i];
         if (slot->transfer == NULL) {
@@ -169,6 +203,9 @@ static bool wait_once(struct mq_http_pool *pool, int64_t timeout_ms)
     bool wakes = pool->busy > 0 || pool->transport.pending.count > 0;
     int64_t most_ms = wakes ? SCAN_MS : timeout_ms;
     int64_t until_ms = mq_clock_monotonic_ms() + most_ms;
+    if (pool->account != NULL && mq_oauth_is_busy(pool->account) && most_ms > MQ_OAUTH_STEP_MS) {
+        most_ms = MQ_OAUTH_STEP_MS;
+    }
     timeout_ms = pool->transport.done.count > 0 ? 0 : timeout_ms < most_ms ? timeout_ms : most_ms;
     bool happened = mq_http_wait(pool->client, (int)timeout_ms);
     take_results(pool);
@@ -249,10 +286,14 @@ static void op_free(struct mq_transport *transport)
     for (size_t i = 0; i < pool->slot_count; i++) {
         mq_http_exchange_free(pool->slots[i].exchange);
         mq_http_body_clear(&pool->slots[i].request.body);
+        mq_buffer_clear(&pool->slots[i].request.bcc);
         mq_strings_clear(&pool->slots[i].request.headers);
     }
     if (pool->client != NULL) {
         mq_http_client_free(pool->client);
+    }
+    if (pool->account != NULL) {
+        mq_oauth_free(pool->account);
     }
     free(pool->slots);
     free(pool->url);
@@ -273,17 +314,24 @@ static bool open_slot(struct mq_http_pool *pool, struct mq_http_slot *slot)
     return slot->exchange != NULL && pool->api->fields(&pool->dsn, &slot->request);
 }
 
-static enum mq_status open_pool(struct mq_http_pool *pool, size_t connections, struct mq_error *err)
+static enum mq_status open_pool(struct mq_http_pool *pool,
+                                const struct mq_transport_options *options, struct mq_error *err)
 {
     struct mq_http_request login = {0};
+    size_t connections = (size_t)options->connections;
     pool->transport.name = mq_dsn_redacted(&pool->dsn);
     pool->slots = calloc(connections, sizeof *pool->slots);
     MQ_TRY(pool->api->check(&pool->dsn, err));
     pool->url = mq_http_url(pool->api, &pool->dsn, false);
-    pool->api->login(&pool->dsn, &login, &pool->scope);
+    if (pool->api->login != NULL) {
+        pool->api->login(&pool->dsn, &login, &pool->scope);
+    }
     if (!pool->transport.name || !pool->slots || !pool->url || pool->scope.failed) {
         return mq_error_nomem(err);
     }
+    MQ_TRY(pool->dsn.account != NULL
+               ? mq_oauth_open(options->accounts, pool->dsn.account, &pool->account, err)
+               : MQ_OK);
     MQ_TRY(mq_http_client_new(&pool->dsn, &events, NULL, &pool->client, err));
     pool->slot_count = connections;
     for (size_t i = 0; i < connections; i++) {
@@ -316,7 +364,7 @@ enum mq_status mq_http_new(struct mq_dsn *dsn, const struct mq_transport_options
     pool->api = mq_http_api_of(dsn);
     pool->dsn = *dsn;
     *dsn = (struct mq_dsn){0};
-    enum mq_status status = open_pool(pool, (size_t)options->connections, err);
+    enum mq_status status = open_pool(pool, options, err);
     if (status != MQ_OK) {
         mq_transport_free(&pool->transport);
         return status;

@@ -4,6 +4,7 @@
 
 #include "send/dsn.h"
 #include "send/http/api.h"
+#include "send/oauth/account.h"
 #include "send/transport.h"
 
 struct mq_http_slot {
@@ -13,6 +14,7 @@ struct mq_http_slot {
     struct mq_transfer *transfer; /* NULL: free */
     size_t first, count;          /* targets of the request */
     int64_t began_us;
+    unsigned generation; /* of the account's token */
     bool connecting;
     bool in_body; /* enter(MQ_PHASE_BODY) was called */
 };
@@ -22,6 +24,7 @@ struct mq_http_pool {
     const struct mq_http_api *api;
     struct mq_dsn dsn;
     struct mq_http_client *client;
+    struct mq_oauth *account; /* NULL: the DSN has the key */
     char *url;
     struct mq_buffer scope;
     struct mq_http_slot *slots;

@@ -147,6 +147,26 @@ static int64_t retry_after_s(struct mq_http_pool *pool, const struct mq_http_res
                                  mq_clock_now_s(&pool->transport.clock));
 }
 
+/* Tells the account what became of its token. True: the mail waits for another token. */
+static bool token_was_refused(struct mq_http_slot *slot, const struct mq_http_result *result)
+{
+    struct mq_oauth *account = slot->pool->account;
+    if (account == NULL || result->status == 0) {
+        return false;
+    }
+    if (result->status != 401) {
+        mq_oauth_accepted(account, slot->generation);
+        return false;
+    }
+    if (!mq_oauth_refused(account, slot->generation) ||
+        !mq_transport_may_begin(&slot->pool->transport)) {
+        return false;
+    }
+    undo_body(slot);
+    mq_transfer_prepend(&slot->pool->transport.pending, empty(slot));
+    return true;
+}
+
 bool mq_http_finish(struct mq_http_slot *slot, struct mq_http_result *result)
 {
     struct mq_http_pool *pool = slot->pool;
@@ -157,8 +177,18 @@ bool mq_http_finish(struct mq_http_slot *slot, struct mq_http_result *result)
         mq_http_give_back(slot, MQ_TRANSFER_LEASE_OVER);
         return false;
     }
+    if (token_was_refused(slot, result)) {
+        return false;
+    }
+    if (pool->account != NULL) {
+        slot->request.secret = mq_oauth_token(pool->account); /* to be blanked */
+    }
     mq_http_answer(pool->api, &slot->request, result, &answer);
     mq_http_format(&answer, reply);
+    if (pool->account != NULL && result->status == 401) {
+        mq_str_printable(reply, sizeof reply, strlen(reply),
+                         MQ_STR("; log in again: mailqueue login"));
+    }
     enum mq_outcome verdict = mq_http_decide(pool->api->service, &answer);
     memcpy(result->reason, reply, sizeof reply);
     slot->transfer->retry_after_s = retry_after_s(pool, result);

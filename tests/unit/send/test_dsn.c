@@ -218,6 +218,11 @@ static void test_apis(void **state)
     parse("mailgun+https://key-1:mg.example.org@default?region=eu");
     assert_string_equal(dsn.user, "key-1");
     assert_redacted("mailgun+https://***:mg.example.org@default?region=eu");
+    parse("gmail+https://shop%40example.org@default?account=shop");
+    assert_string_equal(dsn.account, "shop");
+    assert_redacted("gmail+https://shop%40example.org@default?account=shop");
+    parse("microsoftgraph+https://default?account=shop");
+    assert_redacted("microsoftgraph+https://default?account=shop");
     parse("smtp://h");
     assert_false(mq_dsn_is_http(&dsn));
 }

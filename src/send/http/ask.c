@@ -80,8 +80,10 @@ enum mq_status mq_http_probe(const struct mq_dsn *dsn, struct mq_buffer *trace,
     struct mq_buffer scope = {0}, path = {0};
     MQ_TRY(api->check(dsn, err));
     api->path(dsn, true, &path);
-    api->login(dsn, &request, &scope);
-    request.connect_only = path.len == 0;
+    if (api->login != NULL) {
+        api->login(dsn, &request, &scope);
+    }
+    request.connect_only = path.len == 0; /* an account's token is not shown */
     char *url = mq_http_url(api, dsn, true);
     request.url = url;
     bool ok = url != NULL && !scope.failed && api->fields(dsn, &request);

@@ -1,0 +1,49 @@
+--TEST--
+mailLimits on each database: what goes, what waits and for which limit, and what is counted
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+pdo_pgsql
+pdo_mysql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
+--FILE--
+<?php
+require __DIR__ . '/../lib/backends.inc';
+on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
+    $queue = $backend->queue();
+    $pdo = $backend->pdo([PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
+    $queue->setConfig('mailRateMode', 'strict');
+    $queue->setConfig('mailLimits', '2/1h per sender, 5/1d mails');
+    foreach (['shop@example.org', 'Shop@Example.org', 'shop@example.org', 'news@example.org', 'shop@example.org'] as $i => $from) {
+        $queue->enqueue(mail_fields(), "r$i", envelopeFrom: $from, recipients: ['a@example.net']);
+    }
+    $jobs = $queue->claim(10);
+    echo 'claimed ', implode(' ', array_map(fn($job) => $job->reference, $jobs)), "\n";
+    foreach ($queue->jobs(MailQueue\Status::Pending) as $job) {
+        echo "$job->reference waits for $job->waitsFor, ", $job->attempts, ' attempts, ', intdiv($job->nextAttemptAt - time() + 900, 1800), " half hours\n";
+    }
+    must($queue->complete($jobs[0]) && $queue->release($jobs[1]) && $queue->fail($jobs[2], 'x'), 'settled');
+    foreach ($pdo->query('SELECT scope, SUM(n) FROM mail_window WHERE scope NOT LIKE \'0 %\' GROUP BY scope ORDER BY scope DESC', PDO::FETCH_NUM) as $row) {
+        echo 'counted: ', implode(' ', $row), "\n";
+    }
+    echo 'claimed ', implode(' ', array_map(fn($job) => $job->reference, $queue->claim(10))), ', ', json_encode($queue->stats()->limits[1]['left']), " mails left\n";
+    echo "a run with two relays\n";
+    $queue->setConfig('mailLimits', '2/1h per relay');
+    echo thrown(fn() => $queue->runWorker('failover(null://null null://null?connections=2)', log: '')), "\n";
+    $queue->setConfig('mailLimits', '1/1h per relay null://null');
+    $report = $queue->runWorker('null://null', fn() => null, log: '');
+    echo "$report->sent sent, $report->end $report->reason\n";
+});
+?>
+--EXPECT--
+claimed r0 r1 r3
+r2 waits for 2/1h per sender, 0 attempts, 0 half hours
+r4 waits for 2/1h per sender, 0 attempts, 1 half hours
+counted: 86400 mails 1
+counted: 3600 recipients sender shop@example.org 1
+claimed r1, 3 mails left
+a run with two relays
+MailQueue\Exception: mailLimits has a limit per relay, which a run with several relays cannot keep: give each relay a run of its own, or limit all mail, or each sender. Nothing is sent until then
+1 sent, tokens 1/1h per relay null://null
