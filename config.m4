@@ -254,8 +254,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/hello.c
     src/send/smtp/host_name.c
     src/send/smtp/lmtp.c
+    src/send/smtp/login_check.c
     src/send/smtp/pool.c
-    src/send/smtp/probe.c
     src/send/smtp/progress.c
     src/send/smtp/receive.c
     src/send/smtp/smtp.c

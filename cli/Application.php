@@ -13,6 +13,7 @@ use MailQueue\Cli\Command\Health;
 use MailQueue\Cli\Command\JobChanges;
 use MailQueue\Cli\Command\Jobs;
 use MailQueue\Cli\Command\Log;
+use MailQueue\Cli\Command\Login;
 use MailQueue\Cli\Command\Mailq;
 use MailQueue\Cli\Command\Migrate;
 use MailQueue\Cli\Command\MigrateStore;
@@ -49,6 +50,9 @@ final class Application
         'send' => [Send::class, 'run'],
         'sendmail' => [Sendmail::class, 'run'],
         'mailq' => [Mailq::class, 'run'],
+        'login' => [Login::class, 'login'],
+        'logout' => [Login::class, 'logout'],
+        'accounts' => [Login::class, 'accounts'],
         'migrate' => [Migrate::class, 'run'],
         'adopt' => [Adopt::class, 'run'],
         'migrate-store' => [MigrateStore::class, 'run'],

@@ -355,6 +355,65 @@ final class Commands
             ],
             'options' => [],
         ],
+        'login' => [
+            'args' => 'PROVIDER',
+            'words' => 1,
+            'text' => 'Log in to a provider of mail (microsoft, google or generic), once, so that '
+                . 'the worker gets access tokens (OAuth2), and store them as an account. A code is '
+                . 'entered in any browser, or a browser on this machine comes back by itself.',
+            'examples' => [
+                'mailqueue login microsoft --account main --client-id ID --tenant ID',
+                'mailqueue login google --account main --client-id ID --secret',
+                'mailqueue login microsoft --account main',
+            ],
+            'options' => [
+                'account=NAME' => 'what the transport calls it: …?auth=oauth2&account=NAME; '
+                    . 'logging in again needs no more than that',
+                'client-id=ID' => 'of the application that is registered with the provider',
+                'secret' => 'ask for its client secret, or read it from standard input '
+                    . '(or set $MAILQUEUE_CLIENT_SECRET)',
+                'tenant=ID' => "Microsoft's: the directory (default organizations)",
+                'scope=SCOPES' => "what is asked for, separated by blanks (default: the provider's "
+                    . 'for SMTP)',
+                'browser' => 'do not ask for a code to enter, but listen on a loopback address',
+                'port=N' => 'listen there (default: any port)',
+                'client-credentials' => 'no person logs in: the application has permissions of its '
+                    . 'own, and a secret or a certificate',
+                'certificate=FILE' => 'for --client-credentials: a PEM file of mode 0600 with the '
+                    . 'private key and the certificate',
+                'token-endpoint=URL' => 'for generic: where tokens are asked for',
+                'authorization-endpoint=URL' => 'for generic: the page of the login',
+                'device-endpoint=URL' => 'for generic: where codes to enter are asked for',
+                'revocation-endpoint=URL' => 'for generic: where logout revokes tokens',
+                'client-auth=basic|post' => 'for generic: how the secret is sent (default basic)',
+                'cafile=FILE' => 'PEM file of certificates that are trusted instead of the '
+                    . "system's",
+                'proxy=URL' => 'ask through this proxy, written as in a transport',
+                'accounts=DIR' => self::ACCOUNTS,
+            ],
+        ],
+        'logout' => [
+            'args' => 'NAME',
+            'words' => 1,
+            'text' => 'Forget an account, and revoke its tokens if the provider allows that.',
+            'examples' => [
+                'mailqueue logout main',
+            ],
+            'options' => [
+                'yes' => 'without asking',
+                'accounts=DIR' => self::ACCOUNTS,
+            ],
+        ],
+        'accounts' => [
+            'args' => '',
+            'words' => 0,
+            'text' => 'List the OAuth2 accounts, until when their tokens are valid, and what is '
+                . 'wrong with them. Never shows a token.',
+            'examples' => [
+                'mailqueue accounts',
+            ],
+            'options' => ['accounts=DIR' => self::ACCOUNTS],
+        ],
         'migrate' => [
             'args' => '',
             'words' => 0,

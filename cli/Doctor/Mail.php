@@ -8,8 +8,10 @@ use MailQueue;
 use MailQueue\Cli\Failure;
 use MailQueue\Cli\FileAccess;
 use MailQueue\Cli\Named;
+use MailQueue\Cli\Oauth\Account;
 use MailQueue\Cli\Relay\Group;
 use MailQueue\Cli\Relay\Map;
+use MailQueue\Cli\Relay\Target;
 use MailQueue\Cli\Sendmail\Aliases;
 use MailQueue\Cli\Settings;
 use MailQueue\Cli\Stop;
@@ -58,26 +60,46 @@ final class Mail extends Check
                 return;
             }
         }
-        $isLease = str_starts_with((string) $why, 'the lease ');
-        $this->add($why === null, $why ?? "mail goes to $shown", $isLease
-            ? 'mailqueue work refuses this: raise the lease with DISPATCH_LEASE or --lease.'
-            : 'Write it as smtp://user:password@host:587, smtps://…, lmtp:///socket, '
+        $this->add($why === null, $why ?? "mail goes to $shown", match (true) {
+            str_starts_with((string) $why, 'the lease ')
+                => 'mailqueue work refuses this: raise the lease with DISPATCH_LEASE or --lease.',
+            str_contains((string) $why, 'cannot be used: account')
+                => 'Until then no mail goes. mailqueue accounts lists the accounts.',
+            default => 'Write it as smtp://user:password@host:587, smtps://…, lmtp:///socket, '
             . 'sendmail://default, file:///directory or null://null, or several as '
             . 'failover(smtp://a smtp://b), with : / @ ? # in user and password percent-encoded '
-            . '(%3A %2F %40 %3F %23).');
-        if ($why === null && str_contains((string) $shown, '***')) {
-            array_map($this->secrecy(...), Group::relays((string) $transport));
+            . '(%3A %2F %40 %3F %23).',
+        });
+        $isSecret = str_contains((string) $shown, '***');
+        foreach ($why === null ? Group::relays((string) $transport) : [] as $relay) {
+            $account = Target::of($relay)?->account;
+            $account === null && !$isSecret
+                || $this->secrecy($relay, $account === null ? 'password' : 'access token');
+            $account === null || $this->account(new Account($account));
         }
     }
 
-    /** Warns if others on the network can read the password. */
-    private function secrecy(string $dsn): void
+    /** When an access token has ended, the worker fetches another, unless the login has ended. */
+    private function account(Account $account): void
+    {
+        $until = $account->validUntil();
+        $left = $until === null ? null : $until - time();
+        $this->add(true, "account $account->name is there and private; " . match (true) {
+            $left === null => 'it has no access token yet',
+            $left > 0 => 'its access token is valid for ' . Terminal::span($left),
+            default => 'its access token ended ' . Terminal::span(-$left) . ' ago; mailqueue '
+                . 'doctor --relay tries to get another',
+        }, '');
+    }
+
+    /** Warns if others on the network can read the password or the token. */
+    private function secrecy(string $dsn, string $what): void
     {
         $isHere = preg_match('~@(localhost|127\.[\d.]+|\[::1\]|)(?=[:/?]|\z)~i', $dsn);
         $options = ['tls=none' => 'tls=none', 'verify_peer=(0|false|no|off)' => 'verify_peer=0'];
         foreach ($options as $option => $name) {
             if (!$isHere && preg_match("~[?&]{$option}(?=&|\\z)~", $dsn)) {
-                $this->add(false, "the transport's password goes out with $name: others on the way "
+                $this->add(false, "the transport's $what goes out with $name: others on the way "
                     . 'can read it', "Remove $name; for a certificate of your own give "
                     . 'cafile=/path/to/ca.pem.');
             }

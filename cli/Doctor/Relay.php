@@ -46,7 +46,8 @@ final class Relay extends Check
                 . 'transport is written.');
             return;
         }
-        $this->connection($target, $dialogue) && $this->greeting($target, $dialogue)
+        $this->token($target, $dialogue) && $this->connection($target, $dialogue)
+            && $this->greeting($target, $dialogue)
             && $this->encryption($target, $dialogue) && $this->login($target, $dialogue);
     }
 
@@ -63,6 +64,20 @@ final class Relay extends Check
                 . 'and is not asked',
             default => 'the transport is a function of the bootstrap file, and is not asked',
         };
+    }
+
+    /** The worker asks for an access token before it connects, and again if that is refused. */
+    private function token(Target $target, Dialogue $dialogue): bool
+    {
+        $isThere = !str_starts_with((string) $dialogue->failure, 'account ');
+        $target->account === null || $this->add(
+            $isThere,
+            'relay: ' . ($isThere ? "account $target->account has an access token"
+                : "no access token: $dialogue->failure"),
+            'Until the account has a token, mail waits; no attempt is counted. If the server '
+            . 'cannot be reached, look at its address in the account, and at this host\'s network.'
+        );
+        return $isThere;
     }
 
     private function connection(Target $target, Dialogue $dialogue): bool
@@ -194,8 +209,11 @@ final class Relay extends Check
                 ? 'mailqueue send --test ADDRESS shows what is said.' : ($offered === null
                 ? 'Take the relay\'s port for clients: 587 with smtp://, or 465 with smtps://. Or '
                 . 'remove user and password, if the relay knows this host.'
+                : ($target->account !== null ? 'The account must be the user\'s, with the scope '
+                . 'for SMTP (mailqueue accounts). At Microsoft, SMTP AUTH must be on for the '
+                . 'mailbox.'
                 : 'Check user and password in the transport (with : / @ ? # percent-encoded). Many '
-                . 'providers want a password for applications here.'));
+                . 'providers want a password for applications here.')));
         } elseif ($dialogue->isLoggedIn()) {
             $this->add(true, "relay: logged in as $target->user", '');
         } else {

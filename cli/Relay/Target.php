@@ -12,6 +12,8 @@ final class Target
 
     /** "smtp://host:port" or "smtp:///socket", without the user. */
     public readonly string $shown;
+    /** The OAuth2 account with whose token the worker logs in; null: none. */
+    public readonly ?string $account;
 
     private function __construct(
         public readonly string $dsn,
@@ -23,6 +25,8 @@ final class Target
         private readonly string $options,
     ) {
         $this->shown = $socket === '' ? "$scheme://$host:$port" : "$scheme://$socket";
+        $named = preg_match('/(?:\A|&)account=([^&]+)/', $options, $match);
+        $this->account = $named ? rawurldecode($match[1]) : null;
     }
 
     /** Null: the transport is not SMTP, or cannot be read. */
@@ -84,6 +88,7 @@ final class Target
     public function unverified(): string
     {
         parse_str($this->options, $options);
+        unset($options['auth'], $options['account']);
         $options = ['verify_peer' => '0'] + $options;
         return "$this->shown?" . http_build_query($options, '', '&', PHP_QUERY_RFC3986);
     }

@@ -399,7 +399,7 @@ return [
     'Limits that grow from day to day, of a new relay or sender.'
         => 'Limits eines neuen Relays oder Absenders, die von Tag zu Tag steigen.',
     'When mail of which types may be sent; types that no rule names always may.'
-        => 'Wann Mails welcher Arten verschickt werden dürfen; Arten, die keine Regel nennt, immer.',
+        => 'Wann Mails welcher Arten verschickt werden dürfen; Arten ohne Regel immer.',
     'From this time on the test mode is off.' => 'Ab dieser Zeit ist der Testbetrieb aus.',
     'From this time on the test mode is on again.'
         => 'Ab dieser Zeit ist der Testbetrieb wieder an.',

@@ -1,5 +1,5 @@
 # Completion of mailqueue for fish. tools/share writes this file.
-set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget config page send sendmail mailq migrate adopt migrate-store verdict doctor
+set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
 complete -c mailqueue -f
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a work -d 'Send what is due'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show how many mails have each status'
@@ -21,6 +21,9 @@ complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a page -d 
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one mail now'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a sendmail -d 'Queue the message on standard input'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a mailq -d 'List the queue in the form of mailq'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a login -d 'Log in to a provider of mail'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a logout -d 'Forget an account'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a accounts -d 'List the OAuth2 accounts'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a migrate -d 'Create the database where it is missing'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a adopt -d 'Make another program\'s mail table the queue\'s'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a migrate-store -d 'Move the queue into another database'
@@ -127,6 +130,26 @@ complete -c mailqueue -n '__fish_seen_subcommand_from send' -l dkim -d 'sign wit
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l verdicts -d 'a file with rules for what replies of relays mean' -r -F
 complete -c mailqueue -n '__fish_seen_subcommand_from send' -l accounts -d 'the directory of OAuth2 accounts' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from sendmail' -l timeout -d 'for -bs' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l account -d 'what the transport calls it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l client-id -d 'of the application that is registered with the provider' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l secret -d 'ask for its client secret'
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l tenant -d 'Microsoft\'s' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l scope -d 'what is asked for' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l browser -d 'do not ask for a code to enter'
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l port -d 'listen there' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l client-credentials -d 'no person logs in'
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l certificate -d 'for --client-credentials' -r -F
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l token-endpoint -d 'for generic' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l authorization-endpoint -d 'for generic' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l device-endpoint -d 'for generic' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l revocation-endpoint -d 'for generic' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l client-auth -d 'for generic' -r -f -a 'basic post'
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l cafile -d 'PEM file of certificates that are trusted instead of the system\'s' -r -F
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l proxy -d 'ask through this proxy' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l accounts -d 'the directory of OAuth2 accounts' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from logout' -l yes -d 'without asking'
+complete -c mailqueue -n '__fish_seen_subcommand_from logout' -l accounts -d 'the directory of OAuth2 accounts' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from accounts' -l accounts -d 'the directory of OAuth2 accounts' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l dry-run -d 'say what would be done'
 complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l drop-them -d 'drop views and foreign keys that do not work with the queue\'s table'
 complete -c mailqueue -n '__fish_seen_subcommand_from adopt' -l undo -d 'give the old table back'

@@ -203,8 +203,7 @@ enum mq_status mq_token_request_begin(const struct mq_token_call *call,
 {
     const char *fault = mq_token_endpoint_fault(call->endpoint);
     if (fault != NULL) {
-        return mq_error_set(err, MQ_CONFIG, "account", "the endpoint %.200s %s", call->endpoint,
-                            fault);
+        return mq_error_set(err, MQ_CONFIG, "account", "%.200s %s", call->endpoint, fault);
     }
     struct mq_token_request *request = calloc(1, sizeof *request);
     if (request == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {

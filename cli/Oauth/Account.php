@@ -1,0 +1,148 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Oauth;
+
+use MailQueue;
+use MailQueue\Cli\Failure;
+use MailQueue\Cli\Stop;
+use MailQueue\Cli\Terminal;
+use MailQueue\Internal;
+
+/** The file of an OAuth2 account (src/send/oauth/account.h), and the directory of all. */
+final class Account
+{
+    private const NAME = '/\A[A-Za-z0-9_@][A-Za-z0-9_.@-]{0,63}\z/';
+
+    public readonly string $path;
+    private readonly string $directory;
+
+    public function __construct(public readonly string $name)
+    {
+        if (!preg_match(self::NAME, $name)) {
+            throw Stop::usage('An account\'s name has letters, digits, and - _ . @, at most 64, '
+                . 'and begins with a letter, a digit, _ or @.');
+        }
+        $this->directory = Internal::accounts();
+        $this->path = "$this->directory/$name.json";
+    }
+
+    /** @return list<self> */
+    public static function all(): array
+    {
+        $names = array_map(
+            static fn (string $path): string => basename($path, '.json'),
+            glob(Internal::accounts() . '/*.json') ?: []
+        );
+        return array_map(
+            static fn (string $name): self => new self($name),
+            array_values(preg_grep(self::NAME, $names) ?: [])
+        );
+    }
+
+    public function exists(): bool
+    {
+        return @lstat($this->path) !== false;
+    }
+
+    /**
+     * What the file says; empty if it cannot be read.
+     *
+     * @return array<string, string>
+     */
+    public function members(): array
+    {
+        $text = is_file($this->path) ? @file_get_contents($this->path, length: 262_144) : false;
+        $members = $text === false ? null : json_decode($text, true);
+        return array_map(strval(...), array_filter((array) $members, is_scalar(...)));
+    }
+
+    /** Why the worker would refuse the account, with the cure; null: it would not. */
+    public function fault(): ?string
+    {
+        try {
+            MailQueue::checkTransport('smtp://user@localhost?auth=oauth2&account='
+                . rawurlencode($this->name));
+            return null;
+        } catch (\ValueError $e) {
+            return preg_replace('/\A.*?cannot be used: /s', '', Failure::text($e));
+        }
+    }
+
+    /** Until when the access token is valid; null: there is none. */
+    public function validUntil(): ?int
+    {
+        $until = (int) ($this->members()['expires_at'] ?? 0);
+        return $until > 0 ? $until : null;
+    }
+
+    /**
+     * Puts a new file in the place of the old one, when no worker refreshes it.
+     *
+     * @param array<string, string> $members
+     */
+    public function write(array $members): void
+    {
+        $this->prepare();
+        $lock = $this->lock();
+        $new = "$this->path.new";
+        @unlink($new);
+        $file = @fopen($new, 'x');
+        $isWritten = $file !== false && fwrite($file, Terminal::json($members) . "\n") !== false
+            && fsync($file) && rename($new, $this->path);
+        fclose($lock);
+        if (!$isWritten) {
+            @unlink($new);
+            throw Stop::config("$this->path cannot be written: "
+                . (error_get_last()['message'] ?? 'the disk may be full') . '.');
+        }
+    }
+
+    /** Forgets the account on this machine. */
+    public function remove(): void
+    {
+        $lock = $this->lock();
+        if (!@unlink($this->path)) {
+            throw Stop::config("$this->path cannot be removed: "
+                . (error_get_last()['message'] ?? '') . '.');
+        }
+        fclose($lock);
+    }
+
+    /** Makes the directory if it is missing. Files that this makes are for this user only. */
+    private function prepare(): void
+    {
+        umask(0o077);
+        if (!is_dir($this->directory)) {
+            if (str_starts_with($this->directory, sys_get_temp_dir() . '/')
+                && getenv('MAILQUEUE_ACCOUNTS') === false) {
+                throw Stop::config("Accounts would be in $this->directory, where the system "
+                    . 'removes files. Name a directory of the user who sends: --accounts DIR, '
+                    . 'MAILQUEUE_ACCOUNTS, or mailqueue.accounts in php.ini.');
+            }
+            @mkdir($this->directory, 0o700, true);
+        }
+        $owner = @fileowner($this->directory);
+        if ($owner === false) {
+            throw Stop::config("$this->directory cannot be made: "
+                . (error_get_last()['message'] ?? '') . '.');
+        }
+        $own = @fileowner('/proc/self');
+        if ($own !== false && $owner !== $own) {
+            throw Stop::config("$this->directory belongs to user $owner, and an account must "
+                . 'belong to the user who sends: log in as that user.');
+        }
+    }
+
+    /** @return resource held until it is closed */
+    private function lock()
+    {
+        $lock = @fopen("$this->directory/$this->name.lock", 'c');
+        if ($lock === false || !flock($lock, LOCK_EX)) {
+            throw Stop::config("$this->directory/$this->name.lock cannot be locked: "
+                . (error_get_last()['message'] ?? '') . '.');
+        }
+        return $lock;
+    }
+}
