@@ -251,7 +251,9 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/capabilities.c
     src/send/smtp/check.c
     src/send/smtp/connection.c
+    src/send/smtp/hello.c
     src/send/smtp/host_name.c
+    src/send/smtp/lmtp.c
     src/send/smtp/login_check.c
     src/send/smtp/pool.c
     src/send/smtp/progress.c

@@ -28,7 +28,7 @@ final class Commands
         'version' => 'print the version',
     ];
 
-    private const TRANSPORT = 'where mail goes: smtp://host:587, smtps://…, '
+    private const TRANSPORT = 'where mail goes: smtp://host:587, smtps://…, lmtp:///socket, '
         . 'sendmail://default, file:///directory, null://null (default: $MAILQUEUE_TRANSPORT, '
         . "or else ini mailqueue.transport, or else sendmail://default: php.ini's sendmail_path); "
         . 'no password here: other users can read arguments';

@@ -508,6 +508,13 @@ namespace MailQueue {
         public static function oauthToken(string $account): void {}
 
         /**
+         * The name that this host says in EHLO to the relay of a DSN.
+         *
+         * @throws MailQueue\Exception if the DSN cannot be read
+         */
+        public static function helo(#[\SensitiveParameter] string $transport): string {}
+
+        /**
          * Records what this process's runs say to SMTP relays from now on, or stops that.
          *
          * @return string what was recorded since the last call, in the form of probe()

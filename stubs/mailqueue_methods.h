@@ -44,6 +44,7 @@ ZEND_METHOD(MailQueue_Internal, probe);
 ZEND_METHOD(MailQueue_Internal, oauthRequest);
 ZEND_METHOD(MailQueue_Internal, accounts);
 ZEND_METHOD(MailQueue_Internal, oauthToken);
+ZEND_METHOD(MailQueue_Internal, helo);
 ZEND_METHOD(MailQueue_Internal, trace);
 ZEND_METHOD(MailQueue_Internal, verdict);
 ZEND_METHOD(MailQueue_Internal, verdictRows);

@@ -7,6 +7,7 @@ namespace MailQueue\Cli\Command;
 use MailQueue\Cli\Doctor;
 use MailQueue\Cli\Doctor\Dns;
 use MailQueue\Cli\Doctor\Findings;
+use MailQueue\Cli\Doctor\Helo;
 use MailQueue\Cli\Doctor\Relay;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Relay\Group;
@@ -67,6 +68,7 @@ final class Examine extends Command
                 $this->args->text('selector'),
                 $targets[0] ?? null
             );
+            array_map((new Helo($findings))->look(...), array_filter($targets));
         }
         return $findings->all;
     }

@@ -58,6 +58,8 @@ final class Relay extends Check
         return 'relay: ' . match ($scheme) {
             'null' => 'null:// has no relay: it throws mail away',
             'file' => 'file:// has no relay: it writes into a directory',
+            'lmtp', 'smtp+lmtp' => 'an LMTP server is not asked: mailqueue send --test ADDRESS '
+                . 'tries it',
             'sendmail' => 'sendmail:// hands mail to a program of this host: it knows the relay, '
                 . 'and is not asked',
             default => 'the transport is a function of the bootstrap file, and is not asked',
@@ -80,7 +82,7 @@ final class Relay extends Check
 
     private function connection(Target $target, Dialogue $dialogue): bool
     {
-        $to = $dialogue->note('/\AConnected to .*?(\(\S+\) port \d+)/')
+        $to = $target->isSocket() ? '' : $dialogue->note('/\AConnected to .*?(\(\S+\) port \d+)/')
             ?? $dialogue->note('/\AEstablished connection to .*?(\(\S+ port \d+\))/');
         $isOpen = $to !== null || $dialogue->lines !== [] || $dialogue->failure === null;
         $this->add(
@@ -88,6 +90,8 @@ final class Relay extends Check
             "relay: $target->shown: " . ($isOpen ? 'connected' . ($to === null ? '' : " $to")
                 : $dialogue->failure),
             match (true) {
+                $target->isSocket() => 'Start the server that owns the socket, or correct its '
+                    . 'path in the transport.',
                 (bool) preg_match('/resolve/i', (string) $dialogue->failure)
                     => "Check the name $target->host in the transport, and this host's "
                     . '/etc/resolv.conf.',

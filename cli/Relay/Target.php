@@ -8,9 +8,9 @@ namespace MailQueue\Cli\Relay;
 final class Target
 {
     private const DSN = '~\A(smtps?)://(?:([^@/?#:]*)(?::[^@/?#]*)?@)?(\[[^\]]*\]|[^:/?#]*)'
-        . '(?::(\d+))?[^?]*(?:\?(.*))?\z~is';
+        . '(?::(\d+))?([^?]*)(?:\?(.*))?\z~is';
 
-    /** "smtp://host:port", without the user. */
+    /** "smtp://host:port" or "smtp:///socket", without the user. */
     public readonly string $shown;
     /** The OAuth2 account with whose token the worker logs in; null: none. */
     public readonly ?string $account;
@@ -21,9 +21,10 @@ final class Target
         public readonly string $host,
         public readonly int $port,
         public readonly ?string $user,
+        private readonly string $socket,
         private readonly string $options,
     ) {
-        $this->shown = "$scheme://$host:$port";
+        $this->shown = $socket === '' ? "$scheme://$host:$port" : "$scheme://$socket";
         $named = preg_match('/(?:\A|&)account=([^&]+)/', $options, $match);
         $this->account = $named ? rawurldecode($match[1]) : null;
     }
@@ -34,7 +35,7 @@ final class Target
         if (!is_string($transport) || !preg_match(self::DSN, trim($transport), $match)) {
             return null;
         }
-        [, $scheme, $user, $host, $port, $options] = $match + ['', '', '', '', '', ''];
+        [, $scheme, $user, $host, $port, $path, $options] = $match + ['', '', '', '', '', '', ''];
         $scheme = strtolower($scheme);
         return new self(
             $transport,
@@ -42,6 +43,7 @@ final class Target
             $host,
             (int) $port ?: ($scheme === 'smtps' ? 465 : 25),
             $user === '' ? null : rawurldecode($user),
+            $host === '' ? $path : '',
             $options
         );
     }
@@ -54,7 +56,26 @@ final class Target
 
     public function isLoopback(): bool
     {
-        return preg_match('/\A(localhost|127\.[\d.]+|\[::1\])\z/i', $this->host) === 1;
+        return $this->isSocket()
+            || preg_match('/\A(localhost|127\.[\d.]+|\[::1\])\z/i', $this->host) === 1;
+    }
+
+    public function isSocket(): bool
+    {
+        return $this->socket !== '';
+    }
+
+    /** The address of this host from which it sends to the relay; null: not known. */
+    public function sourceAddress(): ?string
+    {
+        parse_str($this->options, $options);
+        if (is_string($options['source_ip'] ?? null)) {
+            return $options['source_ip'];
+        }
+        // Connecting UDP sends nothing, but tells which address the system would take.
+        $socket = @stream_socket_client("udp://$this->host:$this->port");
+        $name = $socket === false ? false : stream_socket_get_name($socket, false);
+        return $name === false ? null : trim((string) preg_replace('/:\d+\z/', '', $name), '[]');
     }
 
     /** Whether any certificate is accepted. */

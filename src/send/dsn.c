@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/un.h>
 
 #include "core/ascii.h"
 #include "send/dsn_text.h"
@@ -13,23 +14,33 @@
 
 static enum mq_status parse_scheme(struct mq_str *text, struct mq_dsn *dsn, struct mq_error *err)
 {
-    static const char *const schemes[] = {
-        "smtp",       "smtps",     "null",          "sendmail",
-        "file",       "ses+https", "mailgun+https", "microsoftgraph+https",
-        "gmail+https"};
+    static const struct {
+        const char *spelling, *scheme;
+    } schemes[] = {{"smtp", "smtp"},
+                   {"smtps", "smtps"},
+                   {"lmtp", "lmtp"},
+                   {"smtp+lmtp", "lmtp"},
+                   {"null", "null"},
+                   {"sendmail", "sendmail"},
+                   {"file", "file"},
+                   {"ses+https", "ses+https"},
+                   {"mailgun+https", "mailgun+https"},
+                   {"microsoftgraph+https", "microsoftgraph+https"},
+                   {"gmail+https", "gmail+https"}};
     struct mq_str scheme;
     if (mq_dsn_cut(text, ':', &scheme) && mq_str_begins(*text, "//")) {
         *text = mq_str_skip(*text, 2);
         for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-            if (mq_str_equal_nocase(scheme, mq_str_of(schemes[i]))) {
-                dsn->scheme = schemes[i];
+            if (mq_str_equal_nocase(scheme, mq_str_of(schemes[i].spelling))) {
+                dsn->scheme = schemes[i].scheme;
                 return MQ_OK;
             }
         }
     }
     return mq_dsn_bad(err, "it does not begin with a scheme that is known; write "
                            "smtp://user:password@host:587, smtps://user:password@host:465, "
-                           "sendmail://default, file:///directory or null://null");
+                           "lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or "
+                           "null://null");
 }
 
 static bool is_ipv6(const char *host)
@@ -83,16 +94,34 @@ static enum mq_status parse_host(struct mq_str text, struct mq_dsn *dsn, struct 
     return (bracketed ? is_ipv6(dsn->host) : is_host(dsn->host)) ? MQ_OK : bad_authority(err);
 }
 
+/* smtp:///run/relay: a Unix socket. */
+static enum mq_status parse_socket(struct mq_str path, struct mq_dsn *dsn, struct mq_error *err)
+{
+    if (mq_str_find(path, '#') < path.len) {
+        return bad_authority(err);
+    }
+    MQ_TRY(mq_dsn_decode(path, &dsn->path, err));
+    if (strlen(dsn->path) >= sizeof((struct sockaddr_un *)NULL)->sun_path) {
+        return mq_dsn_bad(err, "the path of the socket has more than 107 octets; give a shorter "
+                               "one, such as that of a symbolic link");
+    }
+    return mq_dsn_decode(MQ_STR(""), &dsn->host, err);
+}
+
 static enum mq_status parse_remote(struct mq_str text, struct mq_str path, struct mq_dsn *dsn,
                                    struct mq_error *err)
 {
     struct mq_str user;
-    if (path.len > 0 && !mq_str_equal(path, MQ_STR("/"))) {
+    bool socket = path.len > 1 && (mq_dsn_is(dsn, "smtp") || mq_dsn_is(dsn, "lmtp"));
+    if (!socket && path.len > 0 && !mq_str_equal(path, MQ_STR("/"))) {
         return bad_authority(err);
     }
     if (mq_dsn_cut(&text, '@', &user)) {
         bool once = mq_str_find(text, '@') == text.len;
         MQ_TRY(once ? parse_user(user, dsn, err) : bad_authority(err));
+    }
+    if (socket) {
+        return text.len == 0 ? parse_socket(path, dsn, err) : bad_authority(err);
     }
     return parse_host(text, dsn, err);
 }
@@ -124,10 +153,30 @@ static enum mq_status parse_file(struct mq_str text, struct mq_str path, struct 
     return mq_dsn_decode(MQ_STR(""), &dsn->host, err);
 }
 
+/* LMTP is spoken on one host or within a network of servers, and here without TLS and login. */
+static enum mq_status check_lmtp(struct mq_dsn *dsn, struct mq_error *err)
+{
+    if (dsn->user != NULL) {
+        return mq_dsn_bad(err, "lmtp:// has no login; remove user and password");
+    }
+    if (dsn->tls == MQ_TLS_REQUIRED) {
+        return mq_dsn_bad(err, "lmtp:// has no TLS; remove tls=required, or take smtp://");
+    }
+    if (dsn->tls != MQ_TLS_NONE && !mq_dsn_is_loopback(dsn)) {
+        return mq_dsn_bad(err, "lmtp:// has no TLS; give a socket (lmtp:///run/dovecot/lmtp), a "
+                               "server of this host, or tls=none for a network that you trust");
+    }
+    dsn->tls = MQ_TLS_NONE;
+    return MQ_OK;
+}
+
 /* What a scheme says besides its options. */
 static enum mq_status apply_scheme(struct mq_dsn *dsn, struct mq_error *err)
 {
     bool plain = dsn->tls == MQ_TLS_NONE;
+    if (mq_dsn_is(dsn, "lmtp")) {
+        return check_lmtp(dsn, err);
+    }
     if (mq_dsn_is(dsn, "smtps") && plain) {
         return mq_dsn_bad(err, "tls=none contradicts smtps://; write smtp:// or leave it out");
     }
@@ -308,7 +357,7 @@ bool mq_dsn_is_loopback(const struct mq_dsn *dsn)
 {
     struct in_addr v4;
     struct in6_addr v6;
-    if (mq_str_equal_nocase(mq_str_of(dsn->host), MQ_STR("localhost"))) {
+    if (dsn->path != NULL || mq_str_equal_nocase(mq_str_of(dsn->host), MQ_STR("localhost"))) {
         return true;
     }
     if (inet_pton(AF_INET, dsn->host, &v4) == 1) {

@@ -1,5 +1,6 @@
 /* Transport DSNs: scheme://user:password@host:port?option=value (RFC 3986 syntax, percent-encoded;
- * the spelling of Symfony Mailer), sendmail://default?command=… and file:///directory. */
+ * the spelling of Symfony Mailer), smtp:///socket and lmtp:///socket, sendmail://default?command=…
+ * and file:///directory. */
 #ifndef MQ_SEND_DSN_H
 #define MQ_SEND_DSN_H
 
@@ -32,25 +33,29 @@ enum mq_pipelining {
     MQ_PIPELINING_DOT    /* pipelining=dot: also those of the next mail, behind a mail's dot */
 };
 
+enum mq_family { MQ_FAMILY_ANY, MQ_FAMILY_4, MQ_FAMILY_6 };
+
 struct mq_dsn {
-    const char *scheme; /* "smtp", "smtps", "null", "sendmail", "file"; an API's: "ses+https",
-                           "mailgun+https", "microsoftgraph+https", "gmail+https" */
+    const char *scheme; /* "smtp", "smtps", "lmtp", "null", "sendmail", "file"; an API's:
+                           "ses+https", "mailgun+https", "microsoftgraph+https", "gmail+https" */
     char *user;         /* NULL when none; of an API's DSN, a key that is never printed */
     char *password;     /* NULL when none; never printed */
-    char *host; /* without brackets; "default" and "null" are ordinary names; "" for file:// */
-    int port;   /* 0: not given */
-    char *path; /* file://: an absolute directory; else NULL */
+    char *
+        host; /* without brackets; "default" and "null" are ordinary names; "" if there is a path */
+    int port; /* 0: not given */
+    char *path; /* absolute, of file://'s directory or the Unix socket of a relay; else NULL */
     struct mq_strings command; /* sendmail://: program and options; empty: not given */
     enum mq_login login;
     char *account; /* of OAuth2 (oauth/account.h); NULL: login with the password */
     enum mq_tls_mode tls;
-    char *cafile;        /* PEM file; NULL: the system's */
-    bool verify_peer;    /* default true */
-    char *ehlo;          /* name for EHLO; NULL: this host's */
-    char *source_ip;     /* NULL: the system chooses */
-    char *proxy;         /* NULL: none, whatever the environment says */
-    char *region;        /* of an API; NULL: not given */
-    char *session_token; /* SES: of temporary keys; NULL: none; never printed */
+    char *cafile;          /* PEM file; NULL: the system's */
+    bool verify_peer;      /* default true */
+    char *ehlo;            /* name for EHLO; NULL: this host's */
+    char *source_ip;       /* NULL: the system chooses */
+    enum mq_family family; /* of the addresses to connect to: the option, or that of source_ip */
+    char *proxy;           /* NULL: none, whatever the environment says */
+    char *region;          /* of an API; NULL: not given */
+    char *session_token;   /* SES: of temporary keys; NULL: none; never printed */
     enum mq_pipelining pipelining;
     int64_t connect_timeout_ms;   /* connect … AUTH; default 30,000 */
     int64_t command_timeout_ms;   /* MAIL, RCPT, RSET: RFC 5321's 300 s */
@@ -65,19 +70,19 @@ struct mq_dsn {
 
 /* MQ_CONFIG with field "transport" on unknown schemes or options, options that do not apply to the
  * scheme, bad percent-encoding, control characters, ports out of range. The text never repeats the
- * password. Options: auth, account, tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining,
- * connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout
- * (seconds, decimals allowed), max_mails, connections; for sendmail:// command, final_timeout and
- * connections; for file:// none; for APIs those of SMTP that concern connections, region and
- * session_token. */
+ * password. Options: auth, account, tls, cafile, verify_peer, ehlo, source_ip, family, proxy,
+ * pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout,
+ * idle_timeout (seconds, decimals allowed), max_mails, connections; lmtp:// has no TLS and login;
+ * for sendmail:// command, final_timeout and connections; for file:// none; for APIs those of SMTP
+ * that concern connections, region and session_token. */
 enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err);
 void mq_dsn_clear(struct mq_dsn *dsn);
 /* Without secrets, malloc'ed: "smtp://user:***@host", "sendmail://default?command=/bin/x%20***". */
 char *mq_dsn_redacted(const struct mq_dsn *dsn);
 bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme);
 bool mq_dsn_is_http(const struct mq_dsn *dsn);     /* a mail API */
-bool mq_dsn_is_loopback(const struct mq_dsn *dsn); /* 127.0.0.0/8, ::1, localhost */
-/* Returns the directory or the program that the DSN names, borrowed; NULL: none. */
+bool mq_dsn_is_loopback(const struct mq_dsn *dsn); /* 127.0.0.0/8, ::1, localhost, a socket */
+/* Returns the directory, socket or program that the DSN names, borrowed; NULL: none. */
 const char *mq_dsn_local_path(const struct mq_dsn *dsn);
 
 /* Splits a command line into words, with quotes and backslashes as in a shell. But no shell is

@@ -19,10 +19,12 @@ enum {
     FOR_FILE = 4,
     FOR_SES = 8,
     FOR_MAILGUN = 16,
-    FOR_ACCOUNT = 32
+    FOR_ACCOUNT = 32,
+    FOR_LMTP = 64,
+    FOR_RELAYS = FOR_SMTP | FOR_LMTP
 };
 #define FOR_APIS (FOR_SES | FOR_MAILGUN | FOR_ACCOUNT)
-#define FOR_NET  (FOR_SMTP | FOR_APIS) /* those with connections of our own */
+#define FOR_NET  (FOR_SMTP | FOR_APIS) /* those with connections of our own, perhaps with TLS */
 
 enum type { TEXT, WORD, BOOL, SECONDS, COUNT, SESSIONS, COMMAND };
 
@@ -63,6 +65,8 @@ static bool is_region(const char *text)
 
 static const char login_words[] = "password oauth2 xoauth2 oauthbearer";
 static const char tls_words[] = "auto none required";
+static const char family_words[] = "auto 4 6";
+static const char *const family_names[] = {"auto", "IPv4", "IPv6"};
 static const char pipelining_words[] = "auto 0 1 dot";
 static const char bool_words[] = "0 1 false true no yes off on";
 static const char seconds_rule[] = "must be a number of seconds from 0.001 to 86400";
@@ -71,6 +75,7 @@ _Static_assert(MQ_LOGIN_PASSWORD == 0 && MQ_LOGIN_OAUTH2 == 1 && MQ_LOGIN_XOAUTH
                    MQ_LOGIN_OAUTHBEARER == 3,
                "as login_words");
 _Static_assert(MQ_TLS_AUTO == 0 && MQ_TLS_NONE == 1 && MQ_TLS_REQUIRED == 2, "as tls_words");
+_Static_assert(MQ_FAMILY_ANY == 0 && MQ_FAMILY_4 == 1 && MQ_FAMILY_6 == 2, "as family_words");
 _Static_assert(MQ_PIPELINING_LEARN == 0 && MQ_PIPELINING_NONE == 1 && MQ_PIPELINING_GROUP == 2 &&
                    MQ_PIPELINING_DOT == 3,
                "as pipelining_words");
@@ -78,27 +83,31 @@ _Static_assert(MQ_PIPELINING_LEARN == 0 && MQ_PIPELINING_NONE == 1 && MQ_PIPELIN
 #define MEMBER(name) offsetof(struct mq_dsn, name)
 
 static const struct option options[] = {
-    {"tls", FOR_NET, WORD, MEMBER(tls), "must be auto, none or required", tls_words, NULL},
+    {"tls", FOR_NET | FOR_LMTP, WORD, MEMBER(tls), "must be auto, none or required", tls_words,
+     NULL},
     {"cafile", FOR_NET, TEXT, MEMBER(cafile), NULL, NULL, NULL},
     {"verify_peer", FOR_NET, BOOL, MEMBER(verify_peer), "must be 1 or 0", bool_words, NULL},
-    {"ehlo", FOR_SMTP, TEXT, MEMBER(ehlo),
+    {"ehlo", FOR_RELAYS, TEXT, MEMBER(ehlo),
      "must be a host name or an address literal like [192.0.2.1]", NULL, is_ehlo},
-    {"source_ip", FOR_NET, TEXT, MEMBER(source_ip), "must be an IPv4 or IPv6 address of this host",
-     NULL, is_ip},
+    {"source_ip", FOR_NET | FOR_LMTP, TEXT, MEMBER(source_ip),
+     "must be an IPv4 or IPv6 address of this host", NULL, is_ip},
+    {"family", FOR_RELAYS, WORD, MEMBER(family), "must be 4, 6 or auto", family_words, NULL},
     {"proxy", FOR_NET, TEXT, MEMBER(proxy),
      "must begin with http://, https://, socks4://, socks4a://, socks5:// or socks5h://, followed "
      "by host and port",
      NULL, is_proxy},
-    {"pipelining", FOR_SMTP, WORD, MEMBER(pipelining), "must be auto, 0, 1 or dot",
+    {"pipelining", FOR_RELAYS, WORD, MEMBER(pipelining), "must be auto, 0, 1 or dot",
      pipelining_words, NULL},
-    {"connect_timeout", FOR_NET, SECONDS, MEMBER(connect_timeout_ms), seconds_rule, NULL, NULL},
-    {"command_timeout", FOR_SMTP, SECONDS, MEMBER(command_timeout_ms), seconds_rule, NULL, NULL},
-    {"data_timeout", FOR_SMTP, SECONDS, MEMBER(data_timeout_ms), seconds_rule, NULL, NULL},
-    {"block_timeout", FOR_NET, SECONDS, MEMBER(block_timeout_ms), seconds_rule, NULL, NULL},
-    {"final_timeout", FOR_NET | FOR_SENDMAIL, SECONDS, MEMBER(final_timeout_ms), seconds_rule, NULL,
+    {"connect_timeout", FOR_NET | FOR_LMTP, SECONDS, MEMBER(connect_timeout_ms), seconds_rule, NULL,
      NULL},
-    {"idle_timeout", FOR_NET, SECONDS, MEMBER(idle_ms), seconds_rule, NULL, NULL},
-    {"max_mails", FOR_SMTP, COUNT, MEMBER(mails_per_connection),
+    {"command_timeout", FOR_RELAYS, SECONDS, MEMBER(command_timeout_ms), seconds_rule, NULL, NULL},
+    {"data_timeout", FOR_RELAYS, SECONDS, MEMBER(data_timeout_ms), seconds_rule, NULL, NULL},
+    {"block_timeout", FOR_NET | FOR_LMTP, SECONDS, MEMBER(block_timeout_ms), seconds_rule, NULL,
+     NULL},
+    {"final_timeout", FOR_NET | FOR_LMTP | FOR_SENDMAIL, SECONDS, MEMBER(final_timeout_ms),
+     seconds_rule, NULL, NULL},
+    {"idle_timeout", FOR_NET | FOR_LMTP, SECONDS, MEMBER(idle_ms), seconds_rule, NULL, NULL},
+    {"max_mails", FOR_RELAYS, COUNT, MEMBER(mails_per_connection),
      "must be a number from 1 to 1000000", NULL, NULL},
     {"region", FOR_SES | FOR_MAILGUN, TEXT, MEMBER(region),
      "must be a region such as eu-west-1; Mailgun's are us and eu", NULL, is_region},
@@ -107,7 +116,7 @@ static const struct option options[] = {
      login_words, NULL},
     {"account", FOR_SMTP | FOR_ACCOUNT, TEXT, MEMBER(account), NULL, NULL, NULL},
     {"command", FOR_SENDMAIL, COMMAND, MEMBER(command), NULL, NULL, NULL},
-    {"connections", FOR_NET | FOR_SENDMAIL, SESSIONS, MEMBER(connections),
+    {"connections", FOR_NET | FOR_LMTP | FOR_SENDMAIL, SESSIONS, MEMBER(connections),
      "must be a number from 1 to 1000", NULL, NULL},
 };
 
@@ -120,6 +129,7 @@ static unsigned scheme_of(const struct mq_dsn *dsn)
         unsigned bit;
     } others[] = {{"sendmail", FOR_SENDMAIL},
                   {"file", FOR_FILE},
+                  {"lmtp", FOR_LMTP},
                   {"ses+https", FOR_SES},
                   {"mailgun+https", FOR_MAILGUN},
                   {"microsoftgraph+https", FOR_ACCOUNT},
@@ -222,6 +232,39 @@ static enum mq_status set_option(struct mq_dsn *dsn, size_t i, struct mq_str val
                                         option->name, wrong);
 }
 
+static enum mq_family family_of(const char *address)
+{
+    unsigned char binary[sizeof(struct in6_addr)];
+    return address == NULL                             ? MQ_FAMILY_ANY
+           : inet_pton(AF_INET, address, binary) == 1  ? MQ_FAMILY_4
+           : inet_pton(AF_INET6, address, binary) == 1 ? MQ_FAMILY_6
+                                                       : MQ_FAMILY_ANY;
+}
+
+/* A socket of one family cannot connect to an address of the other. */
+static enum mq_status match_families(struct mq_dsn *dsn, struct mq_error *err)
+{
+    const struct {
+        const char *name;
+        enum mq_family family;
+    } given[] = {{"source_ip", family_of(dsn->source_ip)},
+                 {"family", dsn->family},
+                 {"the host", family_of(dsn->proxy ? NULL : dsn->host)}};
+    size_t first = 0;
+    for (size_t i = 1; i < sizeof given / sizeof *given; i++) {
+        if (given[first].family == MQ_FAMILY_ANY) {
+            first = i;
+        } else if (given[i].family != MQ_FAMILY_ANY && given[i].family != given[first].family) {
+            return mq_error_set(err, MQ_CONFIG, "transport",
+                                "transport: %s is %s, but %s is %s; change one of them",
+                                given[first].name, family_names[given[first].family], given[i].name,
+                                family_names[given[i].family]);
+        }
+    }
+    dsn->family = given[first].family;
+    return MQ_OK;
+}
+
 enum mq_status mq_dsn_parse_options(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
 {
     unsigned seen = 0;
@@ -243,5 +286,5 @@ enum mq_status mq_dsn_parse_options(struct mq_str text, struct mq_dsn *dsn, stru
         MQ_TRY(i < OPTION_COUNT ? set_option(dsn, i, value, &seen, err)
                                 : unknown_option(dsn, name, may_show, err));
     }
-    return MQ_OK;
+    return match_families(dsn, err);
 }

@@ -34,7 +34,9 @@ enum mq_transfer_phase {
                           RELEASED, with their RCPT's 2xx code. Others have a result, or are
                           RELEASED with a 4xx or 5xx code: they need another transaction */
     MQ_PHASE_ACCEPTED, /* a 2xx to the dot was read; results are set */
-    MQ_PHASE_REFUSED   /* another reply to the dot was read; results are set */
+    MQ_PHASE_REFUSED,  /* another reply to the dot was read; results are set */
+    MQ_PHASE_PARTLY    /* LMTP: some recipients' replies to the dot were read and their results are
+                          set; the others are as in BODY */
 };
 
 /* One message on its way. The worker owns it; the transport has it from submit() until take_done()

@@ -58,7 +58,7 @@ static bool enter(struct mq_transfer *transfer, enum mq_transfer_phase phase)
                        (int)MQ_PHASE_REFUSED == MQ_INTENT_REFUSED,
                    "the record has these phases");
     struct mq_delivery *delivery = transfer->context;
-    write_intent(delivery, (enum mq_intent_phase)phase);
+    write_intent(delivery, phase == MQ_PHASE_PARTLY ? MQ_INTENT_BODY : (enum mq_intent_phase)phase);
     if (phase > MQ_PHASE_BODY || !lease_is_over(delivery)) {
         return true;
     }

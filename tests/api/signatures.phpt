@@ -107,6 +107,7 @@ final class MailQueue\Internal
   public static oauthRequest(string $endpoint, string $fields, ?string $clientId = null, ?string $clientSecret = null, ?string $cafile = null, ?string $proxy = null): array
   public static accounts(): string
   public static oauthToken(string $account): void
+  public static helo(string $transport): string
   public static trace(bool $on): string
   public static verdict(string $reply, string $at, string $relay): array
   public static verdictRows(): array

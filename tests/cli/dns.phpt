@@ -38,7 +38,7 @@ $texts = [
     'words.test' => 'v=spf1 ip4:192.0.2.0/all -all',
 ];
 $lines = "no-resolv\nno-hosts\nlisten-address=$address\nbind-interfaces\nuser=root\npid-file=\nlocal=/test/\n"
-    . "host-record=relay.test,192.0.2.25\nhost-record=far.test,198.51.100.9\nhost-record=six.test,2001:db8::7\nmx-host=mx.test,far.test,10\n"
+    . "host-record=relay.test,192.0.2.25\nhost-record=me.test,198.51.100.77,2a00:db8::77\nptr-record=99.100.51.198.in-addr.arpa,me.test\nhost-record=far.test,198.51.100.9\nhost-record=six.test,2001:db8::7\nmx-host=mx.test,far.test,10\n"
     . "txt-record=twice.test,\"v=spf1 a -all\"\ntxt-record=twice.test,\"v=spf1 mx -all\"\ntxt-record=twice.test,\"something else\"\n";
 foreach ($texts as $name => $text) {
     $lines .= "txt-record=$name," . $pieces($text) . "\n";
@@ -48,10 +48,13 @@ $server = new Process(['dnsmasq', '--keep-in-foreground', "--conf-file=$dir/dnsm
 $server->until('dnsmasq', fn(): bool => str_contains($server->output(), 'started'));
 
 $show = function (string $what, string $from, string $transport = 'null://null', string ...$more) use ($dir, $public): void {
+    $isHelo = str_starts_with($what, 'helo');
+    $transport .= str_starts_with($transport, 'smtp') && !$isHelo ? '?ehlo=me.test&source_ip=198.51.100.77' : '';
     $command = cli_command(['doctor', '--dns', '--from', "shop@$from", '--transport', $transport, ...$more]);
     $process = proc_open(['unshare', '-m', 'sh', '-c', "mount --bind $dir/resolv.conf /etc/resolv.conf && exec \"\$@\"", 'sh', ...$command],
         [['file', '/dev/null', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes, null, ['PATH' => getenv('PATH'), 'HOME' => $dir] + sanitizer_environment());
     $out = stream_get_contents($pipes[1]);
+    $out = preg_replace($isHelo ? '/^ok    dns: .*\n/m' : '/^ok    helo: .*\n/m', '', $out);
     echo "--- $what: ", proc_close($process), "\n", str_replace([$public, $dir], ['PUBLIC', '%'], $out);
 };
 $key = fn(string $selector): array => ['--dkim', "good.test:$selector:$dir/key.pem"];
@@ -69,6 +72,13 @@ $show('all may send', 'any.test', 'smtp://192.0.2.77');
 foreach (['six-bits', 'bits', 'words', 'wrong', 'many', 'lost', 'twice', 'first', 'loop'] as $name) {
     $show($name, "$name.test", 'smtp://relay.test');
 }
+foreach (['all fits' => 'ehlo=me.test&source_ip=198.51.100.77', 'all fits, IPv6' => 'ehlo=me.test&source_ip=2a00:db8::77',
+    'an address' => 'ehlo=[198.51.100.77]', 'no domain' => 'ehlo=localhost', 'a local one' => 'ehlo=shop.local',
+    'not published' => 'ehlo=none.test', 'no PTR' => 'ehlo=me.test&source_ip=203.0.113.9',
+    'the PTR is of another address' => 'ehlo=me.test&source_ip=198.51.100.99', 'a private address' => 'ehlo=me.test&source_ip=10.0.0.5'] as $what => $options) {
+    $show("helo: $what", 'good.test', "smtp://relay.test?$options", ...$key('s1'));
+}
+$show('helo: a relay that knows us', 'good.test', 'smtp://user@relay.test', ...$key('s1'));
 $show('no domain', 'localhost');
 $server->stop();
 $show('no name server', 'good.test');
@@ -192,6 +202,36 @@ look  dns: SPF of loop.test: v=spf1 redirect=loop.test: it asks the DNS more tha
 ok    dns: DKIM of loop.test is not looked at: this host does not sign; if the relay does, give --selector NAME
 look  dns: DMARC of loop.test: there is none
       Publish a policy; large receivers want one: _dmarc.loop.test TXT "v=DMARC1; p=none; rua=mailto:postmaster@loop.test".
+--- helo: all fits: 0
+ok    helo: EHLO says me.test (198.51.100.77, 2a00:db8::77)
+ok    helo: the PTR of 198.51.100.77, from which this host sends, is me.test, which has that address
+--- helo: all fits, IPv6: 0
+ok    helo: EHLO says me.test (198.51.100.77, 2a00:db8::77)
+ok    helo: the PTR of 2a00:db8::77, from which this host sends, is me.test, which has that address
+--- helo: an address: 1
+look  helo: EHLO says [198.51.100.77], an address in place of a name: many servers refuse that
+      Give this host a full name (hostnamectl set-hostname mail.example.org), or name it in the transport: ?ehlo=mail.example.org.
+--- helo: no domain: 1
+look  helo: EHLO says localhost, which is not a full name: many servers refuse that
+      Give this host a full name (hostnamectl set-hostname mail.example.org), or name it in the transport: ?ehlo=mail.example.org.
+--- helo: a local one: 1
+look  helo: EHLO says shop.local, which is not a full name: many servers refuse that
+      Give this host a full name (hostnamectl set-hostname mail.example.org), or name it in the transport: ?ehlo=mail.example.org.
+--- helo: not published: 1
+look  helo: EHLO says none.test, which has no address in the DNS
+      Publish none.test with the address of this host, or name another one in the transport: ?ehlo=mail.example.org.
+--- helo: no PTR: 1
+ok    helo: EHLO says me.test (198.51.100.77, 2a00:db8::77)
+look  helo: the PTR of 203.0.113.9, from which this host sends, is missing: many servers refuse that
+      Have the owner of the address (your hoster) set it to me.test.
+--- helo: the PTR is of another address: 1
+ok    helo: EHLO says me.test (198.51.100.77, 2a00:db8::77)
+look  helo: the PTR of 198.51.100.99, from which this host sends, is me.test, which has other addresses
+      Publish me.test with 198.51.100.99, or have the owner of the address set its PTR to me.test.
+--- helo: a private address: 0
+ok    helo: EHLO says me.test (198.51.100.77, 2a00:db8::77)
+ok    helo: the PTR is not looked at: this host sends from 10.0.0.5, and servers see the address of its network; ?source_ip= in the transport names one
+--- helo: a relay that knows us: 0
 --- no domain: 1
 look  dns: mail cannot come from localhost, which is not a domain
       Give --from with the address that your mail comes from.

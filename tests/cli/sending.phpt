@@ -161,26 +161,26 @@ ok    mail goes to null://null
 ok    mail goes to file:///var/mail/out
 ok    mail goes to failover(smtp://me:***@a smtp://b)
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
-look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null
-look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null
+look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
+look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
 look  the transport cannot be read
 look  the transport cannot be read
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
-look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null
+look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
 look  the transport cannot be used: file:// takes a directory of this host; write file:///directory with three slashes, and "#" in it as %23
 look  the transport cannot be used: it is not a group of relays; write failover(smtp://a smtp://b) or roundrobin(smtp://a smtp://b)?retry_period=60, with ( and ) in a user, password or command as %28 and %29
-look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, sendmail://default, file:///directory or null://null -- Write it as smtp://user:password@host:587, smtps://…, sendmail://default, file:///directory or null://null, or several as failover(smtp://a smtp://b), with : / @ ? # in user and password percent-encoded (%3A %2F %40 %3F %23).
+look  the transport cannot be used: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null -- Write it as smtp://user:password@host:587, smtps://…, lmtp:///socket, sendmail://default, file:///directory or null://null, or several as failover(smtp://a smtp://b), with : / @ ? # in user and password percent-encoded (%3A %2F %40 %3F %23).
 -- what work refuses, doctor does not call ok
 look  the transport cannot be used: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
 work: exit 78
-look  the transport cannot be used: unknown option "foo"; smtp:// has tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout, max_mails, auth, account, connections
+look  the transport cannot be used: unknown option "foo"; smtp:// has tls, cafile, verify_peer, ehlo, source_ip, family, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout, max_mails, auth, account, connections
 work: exit 78
 look  the transport cannot be used: option tls must be auto, none or required
 work: exit 78
-look  the transport cannot be used: unknown option "x"; null:// has tls, cafile, verify_peer, ehlo, source_ip, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout, max_mails, auth, account, connections
+look  the transport cannot be used: unknown option "x"; null:// has tls, cafile, verify_peer, ehlo, source_ip, family, proxy, pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout, idle_timeout, max_mails, auth, account, connections
 work: exit 78
 look  the lease must be longer than the transport waits for the reply to the final dot (1000 seconds): raise it, or lower final_timeout in the DSN
 work: exit 78

@@ -56,6 +56,9 @@ exit codes: the same
 options of SMTP: the same
 smtp://user:***@host:587
 smtps://user:***@host
+smtp:///run/relay
+lmtp:///run/dovecot/lmtp
+lmtp://127.0.0.1:24
 sendmail://default
 file:///dir
 null://null

@@ -1,59 +1,19 @@
-/* SMTP sessions against a hostile relay: whatever it says and whenever it hangs up, what is on the
- * wire is SMTP, a body goes out only after MAIL, RCPT and DATA were accepted, it is the mail's, and
- * each mail comes back once, "accepted" where the dot got a 2xx, and nowhere else. The first four
- * bytes choose extensions, mails, message and writes; the rest is what the relay says, with 0xFF
- * before a letter of act(). */
+/* SMTP and LMTP sessions against a hostile relay: whatever it says and whenever it hangs up, what
+ * is on the wire is SMTP, a body goes out only after MAIL, RCPT and DATA were accepted, it is the
+ * mail's, and each mail comes back once, "accepted" where the dot got a 2xx, and nowhere else. In
+ * LMTP, each recipient has a reply to the dot.
+ *
+ * The first four bytes choose extensions, mails, LMTP, message and writes; the rest is what the
+ * relay says, with 0xFF before a letter of act(). */
 #include "fuzz.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "mime/wire/message.h"
-#include "send/dsn.h"
-#include "send/smtp/session.h"
-#include "send/transport.h"
+#include "relay.h"
 
-#define MAILS    4
-#define TARGETS  4
-#define COMMANDS 256
 #define SESSIONS 8
-
-/* A mail, and what the relay knows about its last transaction. */
-struct mail {
-    struct mq_transfer transfer; /* first */
-    struct mq_target targets[TARGETS];
-    bool waiting, done, entered;
-    int asked[TARGETS]; /* 0: no; 1: RCPT was sent; otherwise the reply's code */
-    int mail_code, data_code, dot_code;
-    bool dot_sent;
-    size_t taken; /* recipients accepted */
-};
-
-struct command {
-    char verb; /* M, R, D, '.', S (RSET), Q */
-    struct mail *mail;
-    size_t target;
-};
-
-static struct world {
-    struct mq_channel channel;     /* first */
-    struct mq_transport transport; /* gets finished transfers, and those to repeat */
-    struct mq_dsn dsn;
-    struct mq_smtp_owner owner;
-    struct mq_smtp_session session;
-    struct mail mails[MAILS];
-    size_t mail_count;
-    int64_t now_ms;
-    /* the relay: what it has read, and how much of that has no reply yet */
-    struct mq_buffer line, body;
-    struct mail *in; /* of the last MAIL */
-    bool in_body, lone, data_open;
-    struct command commands[COMMANDS];
-    size_t head, count;
-    const char *says; /* what it will say */
-    size_t left;
-    bool eof, reset, blocked, broken, lease_over;
-    size_t cut;
-} w;
 
 static struct mq_buffer big;
 
@@ -67,143 +27,6 @@ static int64_t clock_ms(void *context)
 {
     (void)context;
     return w.now_ms;
-}
-
-static void push(char verb, size_t target)
-{
-    REQUIRE(w.count < COMMANDS);
-    w.commands[(w.head + w.count++) % COMMANDS] = (struct command){verb, w.in, target};
-}
-
-static void read_mail(const char *line)
-{
-    REQUIRE(line[10] == '<' && line[11] == 'm');
-    size_t i = (size_t)(line[12] - '0');
-    REQUIRE(i < w.mail_count && !w.mails[i].done && w.mails[i].entered);
-    w.in = &w.mails[i];
-    memset(w.in->asked, 0, sizeof w.in->asked);
-    w.in->mail_code = w.in->data_code = w.in->dot_code = 0;
-    w.in->dot_sent = false;
-    w.in->taken = 0;
-    push('M', 0);
-}
-
-static void read_rcpt(const char *line)
-{
-    REQUIRE(w.in != NULL && line[8] == '<' && line[9] == 't' && line[11] == 'm');
-    size_t i = (size_t)(line[10] - '0');
-    REQUIRE(i < w.in->transfer.target_count && w.in->asked[i] == 0);
-    REQUIRE(&w.mails[line[12] - '0'] == w.in);
-    w.in->asked[i] = 1;
-    push('R', i);
-}
-
-static void read_command(const char *line)
-{
-    REQUIRE(!w.data_open); /* nothing goes after DATA before its reply */
-    for (const char *c = line; *c != '\0'; c++) {
-        REQUIRE(*c >= 32 && *c < 127);
-    }
-    if (strncmp(line, "MAIL FROM:", 10) == 0) {
-        read_mail(line);
-    } else if (strncmp(line, "RCPT TO:", 8) == 0) {
-        read_rcpt(line);
-    } else if (strcmp(line, "DATA") == 0) {
-        REQUIRE(w.in != NULL);
-        w.data_open = true;
-        push('D', 0);
-    } else if (strcmp(line, "RSET") == 0) {
-        push('S', 0);
-    } else {
-        REQUIRE(strcmp(line, "QUIT") == 0);
-        push('Q', 0);
-    }
-}
-
-/* The dot came: the body must be the mail's, complete. */
-static void read_dot(void)
-{
-    struct mq_transfer *transfer = &w.in->transfer;
-    struct mq_str body = mq_buffer_view(&w.body);
-    w.in_body = false;
-    push('.', 0);
-    REQUIRE(!w.lone);
-    size_t prefix = transfer->prefix.len;
-    REQUIRE(body.len == prefix + transfer->message.len);
-    REQUIRE(prefix == 0 || memcmp(body.data, transfer->prefix.data, prefix) == 0);
-    REQUIRE(body.len == prefix ||
-            memcmp(body.data + prefix, transfer->message.data, transfer->message.len) == 0);
-    w.in->dot_sent = true;
-}
-
-static void read_line(void)
-{
-    struct mq_str line = mq_buffer_view(&w.line);
-    if (!w.in_body) {
-        mq_buffer_char(&w.line, '\0');
-        read_command(w.line.data);
-    } else if (line.len == 1 && line.data[0] == '.') {
-        read_dot();
-    } else {
-        REQUIRE(!w.lone);
-        if (line.len > 0 && line.data[0] == '.') {
-            REQUIRE(line.len > 1 && line.data[1] == '.');
-            line.data++;
-            line.len--;
-        }
-        mq_buffer_str(&w.body, line);
-        mq_buffer_cstr(&w.body, "\r\n");
-    }
-    mq_buffer_reset(&w.line);
-}
-
-static void relay_reads(const char *data, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        bool after_cr = w.line.len > 0 && w.line.data[w.line.len - 1] == '\r';
-        REQUIRE(after_cr == (data[i] == '\n'));
-        if (data[i] == '\n') {
-            w.line.len--;
-            read_line();
-        } else {
-            mq_buffer_char(&w.line, data[i]);
-        }
-    }
-}
-
-static void answered(const struct command *command, int code)
-{
-    struct mail *mail = command->mail;
-    switch (command->verb) {
-    case 'M':
-        mail->mail_code = code;
-        break;
-    case 'R':
-        mail->asked[command->target] = code;
-        mail->taken += code / 100 == 2 && mail->mail_code / 100 == 2;
-        break;
-    case 'D':
-        w.data_open = false;
-        mail->data_code = code;
-        w.in_body = code == 354 && mail->mail_code / 100 == 2;
-        w.lone = mail->taken == 0;
-        mq_buffer_reset(&w.body);
-        break;
-    case '.':
-        mail->dot_code = code;
-        break;
-    }
-}
-
-/* The session reads a reply: it belongs to the oldest command. */
-static void heard(struct mq_smtp_owner *owner, int code)
-{
-    (void)owner;
-    if (w.count > 0) {
-        answered(&w.commands[w.head], code);
-        w.head = (w.head + 1) % COMMANDS;
-        w.count--;
-    }
 }
 
 static enum mq_io channel_send(struct mq_channel *channel, const void *data, size_t len, size_t *n)
@@ -257,17 +80,18 @@ static struct mq_transfer *next(struct mq_smtp_owner *owner, bool behind)
 /* Not sent again if a relay may have accepted it. */
 static void require_not_sent(const struct mail *mail)
 {
-    REQUIRE(!mail->dot_sent || mail->dot_code >= 400);
+    for (size_t i = 0; i < mail->transfer.target_count; i++) {
+        REQUIRE(!mail->dot_sent || !relay_took(mail, i) || mail->dot[i] >= 400);
+    }
 }
 
 static void require_result(const struct mail *mail, size_t i)
 {
     const struct mq_target *target = &mail->targets[i];
-    bool taken = mail->mail_code / 100 == 2 && mail->asked[i] / 100 == 2 &&
-                 mail->data_code == 354 && mail->dot_sent;
-    bool sent = taken && mail->dot_code / 100 == 2;
+    bool taken = relay_took(mail, i) && mail->data_code == 354 && mail->dot_sent;
+    bool sent = taken && mail->dot[i] / 100 == 2;
     REQUIRE((target->result == MQ_OUTCOME_DELIVERED) == sent);
-    REQUIRE(!taken || mail->dot_code != 0 || target->result == MQ_OUTCOME_UNCERTAIN);
+    REQUIRE(!taken || mail->dot[i] != 0 || target->result == MQ_OUTCOME_UNCERTAIN);
     REQUIRE(target->result != MQ_OUTCOME_UNCERTAIN || taken);
     REQUIRE(target->result != MQ_OUTCOME_RELEASED || target->code >= 400);
     REQUIRE(memchr(target->reply, '\0', sizeof target->reply) != NULL);
@@ -335,12 +159,27 @@ static bool enter(struct mq_transfer *transfer, enum mq_transfer_phase phase)
         mail->entered = true;
     } else if (phase == MQ_PHASE_BODY) {
         REQUIRE(mail->entered && !mail->dot_sent && mail->taken > 0 && mail->data_code == 354);
-    } else if (phase == MQ_PHASE_ACCEPTED) {
-        REQUIRE(mail->dot_sent && mail->dot_code / 100 == 2);
+    } else if (phase == MQ_PHASE_PARTLY) {
+        REQUIRE(w.owner.lhlo && mail->dot_sent);
     } else {
-        REQUIRE(mail->dot_code / 100 != 2);
+        bool accepted = false;
+        for (size_t i = 0; i < transfer->target_count; i++) {
+            accepted = accepted || (relay_took(mail, i) && mail->dot[i] / 100 == 2);
+        }
+        REQUIRE(accepted == (phase == MQ_PHASE_ACCEPTED));
     }
     return !w.lease_over || phase > MQ_PHASE_BODY;
+}
+
+static void says(const char *text, size_t len)
+{
+    w.says = text;
+    w.left = len;
+    while (w.session.channel != NULL && w.left > 0) {
+        mq_smtp_session_readable(&w.session);
+        collect();
+    }
+    w.left = 0;
 }
 
 static void connect_session(const uint8_t *how)
@@ -359,6 +198,15 @@ static void connect_session(const uint8_t *how)
     mq_smtp_session_ready(&w.session, &w.channel, &caps);
     mq_smtp_session_pump(&w.session);
     collect();
+    if (w.owner.lhlo != NULL && (how[1] & 32) == 0) { /* else, what the input says */
+        char text[128];
+        int len = snprintf(
+            text, sizeof text, "250-x\r\n%s%s%s%s250 x\r\n",
+            how[0] & 32 ? "250-SIZE 30000\r\n" : "", how[0] & 1 ? "250-PIPELINING\r\n" : "",
+            how[0] & 2 ? "250-8BITMIME\r\n" : "", how[0] & 4 ? "250-SMTPUTF8\r\n" : "");
+        says("220 x\r\n", 7);
+        says(text, (size_t)len);
+    }
 }
 
 static void make_mails(const uint8_t *how)
@@ -392,17 +240,6 @@ static void make_mails(const uint8_t *how)
             mail->targets[k].address = to[i][k];
         }
     }
-}
-
-static void says(const char *text, size_t len)
-{
-    w.says = text;
-    w.left = len;
-    while (w.session.channel != NULL && w.left > 0) {
-        mq_smtp_session_readable(&w.session);
-        collect();
-    }
-    w.left = 0;
 }
 
 /* Positive replies: to all commands without one, or to one command. */
@@ -480,11 +317,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     w.owner =
         (struct mq_smtp_owner){.transport = &w.transport,
                                .dsn = &w.dsn,
+                               .lhlo = data[1] & 16 ? "me" : NULL,
                                .following = data[0] & 128 ? MQ_SMTP_FOLLOW_TRY : MQ_SMTP_FOLLOW_DOT,
                                .next = next,
                                .closed = closed,
                                .crowded = crowded,
-                               .heard = heard};
+                               .heard = relay_heard};
     make_mails(data);
     run(data, data + 4, size - 4);
     for (size_t i = 0; i < w.mail_count; i++) {

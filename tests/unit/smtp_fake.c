@@ -122,7 +122,7 @@ static bool fake_crowded(struct mq_smtp_owner *owner, const struct mq_smtp_tx *t
 static bool fake_enter(struct mq_transfer *transfer, enum mq_transfer_phase phase)
 {
     struct fake_mail *mail = (struct fake_mail *)transfer;
-    char letter = "EBAR"[phase - MQ_PHASE_ENVELOPE];
+    char letter = "EBARP"[phase - MQ_PHASE_ENVELOPE];
     size_t n = strlen(mail->phases);
     assert_true(n + 1 < sizeof mail->phases);
     mail->phases[n] = letter;

@@ -17,7 +17,7 @@
 struct fake_mail {
     struct mq_transfer transfer; /* first */
     struct mq_target targets[FAKE_TARGETS];
-    char phases[16];             /* letters of the phases entered: E, B, A, R */
+    char phases[16];             /* letters of the phases entered: E, B, A, R, P */
     char refuse;                 /* the phase to refuse; 0: none */
     char seen[FAKE_TARGETS + 1]; /* results at the last phase, one letter each */
 };

@@ -20,6 +20,7 @@
 #include "queue/manage.h"
 #include "queue/queue.h"
 #include "send/factory.h"
+#include "send/smtp/hello.h"
 #include "worker/files.h"
 
 #define BUSY_TIMEOUT_MS 5000
@@ -289,6 +290,24 @@ ZEND_METHOD(MailQueue_Internal, probe)
         RETVAL_STRINGL(trace.data ? trace.data : "", trace.len);
     }
     mq_buffer_clear(&trace);
+}
+
+ZEND_METHOD(MailQueue_Internal, helo)
+{
+    zend_string *text;
+    struct mq_dsn dsn;
+    struct mq_error err;
+    char name[256];
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_STR(text)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (mq_php_ok(mq_dsn_parse(mq_php_str(text), &dsn, &err), &err)) {
+        mq_hello_name(&dsn, name, sizeof name);
+        mq_dsn_clear(&dsn);
+        RETVAL_STRING(name);
+    }
 }
 
 ZEND_METHOD(MailQueue_Internal, trace)

@@ -13,6 +13,7 @@
 #include "send/factory.h"
 #include "send/oauth/account.h"
 #include "send/smtp/capabilities.h"
+#include "send/smtp/hello.h"
 
 #if LIBCURL_VERSION_NUM < 0x075500
 #error "libcurl 7.85 or later is needed: earlier ones know no CONNECT_ONLY for SMTP"
@@ -37,6 +38,8 @@ struct link {
     void *owner;
     unsigned generation; /* of the access token */
     struct mq_greeting greeting;
+    bool has_first; /* a byte of LMTP's greeting was read already */
+    char first;
     char error[CURL_ERROR_SIZE];
 };
 
@@ -132,7 +135,14 @@ static enum mq_io channel_send(struct mq_channel *channel, const void *data, siz
 static enum mq_io channel_recv(struct mq_channel *channel, void *data, size_t len, size_t *n)
 {
     struct link *link = (struct link *)channel;
-    CURLcode code = curl_easy_recv(link->easy, data, len, n);
+    CURLcode code = CURLE_OK;
+    if (link->has_first) {
+        link->has_first = false;
+        *(char *)data = link->first;
+        *n = 1;
+    } else {
+        code = curl_easy_recv(link->easy, data, len, n);
+    }
     if (code == CURLE_AGAIN) {
         return MQ_IO_AGAIN;
     }
@@ -155,27 +165,6 @@ static const struct mq_channel_ops channel_ops = {channel_send, channel_recv, ch
 
 /* ---- options ---- */
 
-/* smtp://host:port/name: libcurl uses the path as the name in EHLO. */
-static char *make_url(const struct mq_dsn *dsn)
-{
-    struct mq_buffer url = {0};
-    char own[256];
-    const char *ehlo = dsn->ehlo;
-    if (ehlo == NULL || ehlo[0] == '\0') {
-        mq_smtp_host_name(own, sizeof own);
-        ehlo = own;
-    }
-    mq_buffer_printf(&url, strchr(dsn->host, ':') ? "%s://[%s]" : "%s://%s", dsn->scheme,
-                     dsn->host);
-    if (dsn->port > 0) {
-        mq_buffer_printf(&url, ":%d", dsn->port);
-    }
-    char *path = curl_easy_escape(NULL, ehlo, 0);
-    mq_buffer_printf(&url, "/%s", path ? path : "");
-    curl_free(path);
-    return mq_buffer_take(&url);
-}
-
 static bool wants_starttls(const struct mq_dsn *dsn)
 {
     return dsn->tls == MQ_TLS_REQUIRED || (dsn->tls == MQ_TLS_AUTO && !mq_dsn_is_loopback(dsn));
@@ -191,6 +180,27 @@ static bool set_security(CURL *easy, const struct mq_dsn *dsn)
     ok = ok && !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, dsn->verify_peer ? 2L : 0L);
     if (dsn->cafile != NULL) {
         ok = ok && !curl_easy_setopt(easy, CURLOPT_CAINFO, dsn->cafile);
+    }
+    return ok;
+}
+
+/* From where, to which of the relay's addresses. */
+static bool set_addresses(CURL *easy, const struct mq_dsn *dsn)
+{
+    static const long families[] = {
+        [MQ_FAMILY_ANY] = CURL_IPRESOLVE_WHATEVER,
+        [MQ_FAMILY_4] = CURL_IPRESOLVE_V4,
+        [MQ_FAMILY_6] = CURL_IPRESOLVE_V6,
+    };
+    const char *protocols = mq_dsn_is(dsn, "lmtp") ? "http" : "smtp,smtps";
+    bool ok = true;
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, protocols);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, dsn->path);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_IPRESOLVE, families[dsn->family]);
+    if (dsn->source_ip != NULL) {
+        char interface[128];
+        snprintf(interface, sizeof interface, "host!%s", dsn->source_ip);
+        ok = ok && !curl_easy_setopt(easy, CURLOPT_INTERFACE, interface);
     }
     return ok;
 }
@@ -224,7 +234,6 @@ static bool set_network(CURL *easy, const struct mq_dsn *dsn)
 {
     bool ok = true;
     long seconds = (long)((dsn->connect_timeout_ms + 999) / 1000);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     ok = ok && !curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)dsn->connect_timeout_ms);
@@ -235,11 +244,6 @@ static bool set_network(CURL *easy, const struct mq_dsn *dsn)
     ok = ok && !curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    if (dsn->source_ip != NULL) {
-        char interface[128];
-        snprintf(interface, sizeof interface, "host!%s", dsn->source_ip);
-        ok = ok && !curl_easy_setopt(easy, CURLOPT_INTERFACE, interface);
-    }
     return ok;
 }
 
@@ -255,8 +259,9 @@ static bool set_options(struct link *link)
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HEADERDATA, link);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ignore_body);
     ok = ok && (link->connector->trace == NULL || set_trace(easy, link->connector->trace));
-    return ok && set_network(easy, link->connector->dsn) &&
-           set_security(easy, link->connector->dsn) && set_login(link);
+    return ok && set_addresses(easy, link->connector->dsn) &&
+           set_network(easy, link->connector->dsn) && set_security(easy, link->connector->dsn) &&
+           set_login(link);
 }
 
 /* ---- the connector ---- */
@@ -276,7 +281,7 @@ enum mq_status mq_connector_new(const struct mq_dsn *dsn,
     connector->dsn = dsn;
     connector->rules = options->verdicts;
     connector->trace = options->trace;
-    connector->url = make_url(dsn);
+    connector->url = mq_hello_url(dsn);
     connector->multi = curl_multi_init();
     if (connector->url == NULL || connector->multi == NULL) {
         mq_connector_free(connector);
@@ -371,6 +376,7 @@ static bool is_hopeless(CURLcode code)
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_USE_SSL_FAILED:
     case CURLE_AUTH_ERROR:
+    case CURLE_INTERFACE_FAILED:
         return true;
     default:
         return false;
@@ -396,6 +402,32 @@ static void set_reason(struct mq_connect_result *out, const char *text, bool log
     size_t used = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         used = mq_str_printable(out->reason, sizeof out->reason, used, mq_str_of(parts[i]));
+    }
+}
+
+/* libcurl's words, and the option that is to blame. */
+static void set_text(const struct link *link, CURLcode code, char *text, size_t size)
+{
+    const struct mq_dsn *dsn = link->connector->dsn;
+    const char *words = link->error[0] ? link->error : curl_easy_strerror(code);
+    if (code == CURLE_INTERFACE_FAILED) {
+        snprintf(text, size,
+                 "option source_ip: this host cannot send from %s (%.100s); give one of "
+                 "its addresses",
+                 dsn->source_ip, words);
+    } else if (code == CURLE_COULDNT_CONNECT && dsn->path != NULL) {
+        long error = 0;
+        curl_easy_getinfo(link->easy, CURLINFO_OS_ERRNO, &error);
+        snprintf(text, size, "the socket %s: %s; start its server, or correct the transport",
+                 dsn->path, strerror((int)error));
+    } else if (code == CURLE_COULDNT_RESOLVE_HOST && dsn->family != MQ_FAMILY_ANY) {
+        snprintf(text, size,
+                 "%.120s; only an IPv%c address was looked for, because of the option "
+                 "%s",
+                 words, dsn->family == MQ_FAMILY_4 ? '4' : '6',
+                 dsn->source_ip ? "source_ip" : "family");
+    } else {
+        snprintf(text, size, "%s", words);
     }
 }
 
@@ -425,17 +457,16 @@ static bool refuses_token(const struct link *link, CURLcode code)
 static void describe_failure(struct link *link, CURLcode code, struct mq_connect_result *out)
 {
     const char *refusal = link->greeting.refusal;
-    const char *text = link->error[0] ? link->error : curl_easy_strerror(code);
-    char token[160];
+    char text[CURL_ERROR_SIZE];
     bool is_refused = refuses_token(link, code);
     /* After a 4yz, another try can succeed. */
     out->hopeless = is_hopeless(code) && refusal[0] != '4';
+    set_text(link, code, text, sizeof text);
     if (is_refused) {
         out->again = mq_oauth_refused(link->connector->account, link->generation);
-        snprintf(token, sizeof token,
+        snprintf(text, sizeof text,
                  "the relay refuses a new token of account %.64s: may it send as this user?",
                  link->connector->dsn->account);
-        text = token;
     }
     set_reason(out, text, code == CURLE_LOGIN_DENIED && !is_refused, link);
     out->verdict = verdict_of(link->connector, refusal);
@@ -457,12 +488,14 @@ static bool check_open(struct link *link, struct mq_connect_result *out)
         return false;
     }
     curl_socket_t fd = CURL_SOCKET_BAD;
-    char byte = 0;
     size_t n = 0;
     /* The first curl_easy_recv() ties the connection to the handle: until then libcurl may close
-     * the connection as idle. There is nothing to read, because we have sent nothing. */
-    CURLcode code = curl_easy_recv(link->easy, &byte, 1, &n);
+     * the connection as idle. There is nothing to read but LMTP's greeting, because we have sent
+     * nothing. */
+    CURLcode code = curl_easy_recv(link->easy, &link->first, 1, &n);
     curl_easy_getinfo(link->easy, CURLINFO_ACTIVESOCKET, &fd);
+    link->has_first = code == CURLE_OK && n > 0 && mq_dsn_is(dsn, "lmtp");
+    code = link->has_first ? CURLE_AGAIN : code;
     if (code != CURLE_AGAIN || fd == CURL_SOCKET_BAD) {
         bool talks = code == CURLE_OK && n > 0;
         snprintf(out->reason, sizeof out->reason, "%s",

@@ -4,6 +4,8 @@
 
 #include "send/smtp/session.h"
 
+struct mq_verdict;
+
 /* progress.c */
 void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state);
 /* The time since boot, by the transport's clock. */
@@ -35,13 +37,34 @@ bool mq_smtp_dot_left(const struct mq_smtp_session *session, const struct mq_smt
 void mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
                     size_t target);
 
+/* hello.c: LMTP's greeting, LHLO and its reply. */
+void mq_smtp_hello_begin(struct mq_smtp_session *session);
+/* Reads from the front of *data and advances it. At the end the session is idle or closed. */
+void mq_smtp_hello_read(struct mq_smtp_session *session, struct mq_str *data);
+/* Takes what the relay offers; the session is idle. */
+void mq_smtp_greeted(struct mq_smtp_session *session, const struct mq_smtp_caps *caps);
+
 /* check.c */
 /* Converts what it can, refuses what the relay cannot take; false: no recipient is left. */
 bool mq_smtp_check(struct mq_smtp_session *session, struct mq_transfer *transfer);
 
+/* lmtp.c: the reply to the dot for one recipient of several. Trouble of the session or the relay
+ * tells nothing about this recipient, who needs another transaction; those before keep theirs. */
+void mq_smtp_on_recipient(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size_t target,
+                          const struct mq_verdict *verdict, const struct mq_reply *reply);
+
+/* receive.c: notes when the reply came, and how long it asks to wait. */
+void mq_smtp_note_time(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                       const struct mq_verdict *verdict);
 /* receive.c: reads all that has come; after a failed write, also ends the session. write.c has the
  * other functions of session.h, which no file of the session calls. */
 void mq_smtp_read(struct mq_smtp_session *session);
+
+/* Whether the recipient is in the transaction, and nothing has decided what became of it. */
+static inline bool mq_smtp_awaits_dot(const struct mq_target *target)
+{
+    return target->result == MQ_OUTCOME_RELEASED && target->code / 100 == 2;
+}
 
 static inline struct mq_smtp_tx *mq_smtp_current(struct mq_smtp_session *session)
 {

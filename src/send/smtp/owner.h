@@ -8,7 +8,7 @@
 
 enum mq_smtp_state {
     MQ_SMTP_CLOSED,
-    MQ_SMTP_CONNECTING, /* libcurl opens the connection; no channel yet */
+    MQ_SMTP_CONNECTING, /* libcurl opens the connection; or LMTP's LHLO is under way */
     MQ_SMTP_IDLE,       /* nothing under way */
     MQ_SMTP_ENVELOPE,   /* RSET, MAIL, RCPT, DATA out or going out */
     MQ_SMTP_BODY,       /* 354 came; the message goes out */
@@ -44,6 +44,7 @@ struct mq_throttles {
 struct mq_smtp_owner {
     struct mq_transport *transport;       /* takes transfers back, and the relay's trouble */
     const struct mq_dsn *dsn;             /* timeouts, mails per connection */
+    const char *lhlo;                     /* LMTP: our name in LHLO; NULL: SMTP */
     const struct mq_rules *rules;         /* before the table of verdicts; or NULL */
     size_t in_state[MQ_SMTP_STATE_COUNT]; /* sessions in each; closed ones are not counted */
     enum mq_smtp_following following;

@@ -20,6 +20,7 @@ struct pool {
     struct mq_transport transport; /* must be the first member: the worker casts from it */
     struct mq_smtp_owner owner;    /* the sessions' view */
     struct mq_dsn dsn;
+    char name[256]; /* that LHLO says */
     int epoll_fd;
     struct mq_connector *connector;
     struct slot *slots;

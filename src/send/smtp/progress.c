@@ -1,6 +1,7 @@
 /* A session's state and timer, and how its transactions end. Calls none of the session's other
  * files; they call this one. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/ascii.h"
@@ -21,6 +22,8 @@ static int64_t timeout_ms(const struct mq_smtp_session *session)
 {
     const struct mq_dsn *dsn = session->owner->dsn;
     switch (session->state) {
+    case MQ_SMTP_CONNECTING:
+        return session->hello ? dsn->connect_timeout_ms : 0;
     case MQ_SMTP_IDLE:
         return dsn->idle_ms;
     case MQ_SMTP_ENVELOPE:
@@ -219,6 +222,8 @@ void mq_smtp_close(struct mq_smtp_session *session, const char *why)
     struct mq_channel *channel = session->channel;
     session->channel = NULL;
     session->wants_write = false;
+    free(session->hello);
+    session->hello = NULL;
     mq_smtp_set_state(session, MQ_SMTP_CLOSED);
     session->owner->closed(session->owner, session, why);
     channel->ops->close(channel);

@@ -31,9 +31,8 @@ static struct mq_verdict decide(const struct mq_smtp_session *session, enum mq_s
     return verdict;
 }
 
-/* Notes when the reply came, and how long it asks to wait. */
-static void note_time(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
-                      const struct mq_verdict *verdict)
+void mq_smtp_note_time(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                       const struct mq_verdict *verdict)
 {
     struct mq_transfer *transfer = tx->transfer;
     transfer->at_s = mq_clock_now_s(&session->owner->transport->clock);
@@ -200,7 +199,7 @@ static void on_mail(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
             mq_smtp_learn(session->owner, MQ_SMTP_FOLLOW_DOT);
         }
     } else if (!ends_session(session, tx, &verdict, reply)) {
-        note_time(session, tx, &verdict);
+        mq_smtp_note_time(session, tx, &verdict);
         mq_smtp_mark(tx->transfer, false, verdict.outcome, reply);
         tx->mail_refused = true;
         tx->next = MQ_SMTP_NONE;
@@ -226,7 +225,7 @@ static void on_rcpt(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size
     if (ends_session(session, tx, &verdict, reply)) {
         return;
     }
-    note_time(session, tx, &verdict);
+    mq_smtp_note_time(session, tx, &verdict);
     target->code = reply->code;
     mq_reply_format(reply, target->reply, sizeof target->reply);
     target->result = verdict.outcome;
@@ -270,7 +269,7 @@ static void on_data(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
         mq_smtp_set_state(session, MQ_SMTP_BODY);
     } else if (!tx->mail_refused && tx->in_transaction > 0 &&
                !ends_session(session, tx, &verdict, reply)) {
-        note_time(session, tx, &verdict);
+        mq_smtp_note_time(session, tx, &verdict);
         mq_smtp_mark(tx->transfer, true, verdict.outcome, reply);
     } /* Else the session ends, or envelope_progress() ends the transaction: DATA was refused
          because MAIL or every RCPT was. */
@@ -284,7 +283,7 @@ static void accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
         tx->in_transaction == transfer->target_count) {
         session->owner->no_params = true; /* only a plain transaction worked: use no other now */
     }
-    note_time(session, tx, verdict);
+    mq_smtp_note_time(session, tx, verdict);
     mq_smtp_mark(transfer, true, MQ_OUTCOME_DELIVERED, reply);
     transfer->enter(transfer, MQ_PHASE_ACCEPTED);
     mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
@@ -295,7 +294,7 @@ static void not_accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                          const struct mq_verdict *verdict, const struct mq_reply *reply)
 {
     struct mq_transfer *transfer = tx->transfer;
-    note_time(session, tx, verdict);
+    mq_smtp_note_time(session, tx, verdict);
     bool decided = verdict->outcome < MQ_TROUBLE_CONNECT;
     if (decided) {
         mq_smtp_mark(transfer, true, verdict->outcome, reply);
@@ -310,7 +309,7 @@ static void not_accepted(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
     }
 }
 
-static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size_t target,
                    const struct mq_reply *reply)
 {
     session->open_transaction = false;
@@ -318,6 +317,10 @@ static void on_dot(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
         session->closing = true; /* the relay would read the rest of the message as commands */
     }
     struct mq_verdict verdict = decide(session, MQ_STAGE_DOT, reply);
+    if (session->owner->lhlo != NULL && tx->in_transaction > 1) {
+        mq_smtp_on_recipient(session, tx, target, &verdict, reply);
+        return;
+    }
     if (verdict.outcome == MQ_OUTCOME_DELIVERED) {
         accepted(session, tx, &verdict, reply);
     } else {
@@ -368,7 +371,7 @@ static void dispatch(struct mq_smtp_session *session, const struct mq_smtp_expec
         on_data(session, tx, reply);
         break;
     case MQ_SMTP_DOT:
-        on_dot(session, tx, reply);
+        on_dot(session, tx, expected->target, reply);
         break;
     default:
         mq_smtp_close(session, "");
@@ -429,6 +432,10 @@ static bool feed(struct mq_smtp_session *session, struct mq_str data)
         struct mq_reply reply;
         struct mq_error err;
         bool complete = false;
+        if (session->hello != NULL) {
+            mq_smtp_hello_read(session, &data);
+            continue;
+        }
         if (mq_reply_read(&session->reader, &data, &complete, &reply, &err) != MQ_OK) {
             mq_smtp_cut_off(session, err.text);
             return false;

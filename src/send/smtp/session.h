@@ -1,5 +1,5 @@
 /* One SMTP session after its connection is open and logged in: pipelined transactions, and what the
- * replies mean for the transfers (RFC 5321, RFC 2920). Knows neither sockets nor libcurl. */
+ * replies mean for the transfers (RFC 5321, 2920, 2033). Knows neither sockets nor libcurl. */
 #ifndef MQ_SEND_SMTP_SESSION_H
 #define MQ_SEND_SMTP_SESSION_H
 
@@ -23,8 +23,7 @@ enum mq_smtp_command {
 
 /* A command whose reply has not come. */
 struct mq_smtp_expected {
-    uint8_t command;
-    uint8_t tx; /* index of its transaction in session->tx */
+    uint8_t command, tx; /* tx: index of its transaction in session->tx */
     uint32_t target;
 };
 
@@ -59,6 +58,7 @@ struct mq_smtp_session {
     struct mq_smtp_owner *owner;
     enum mq_smtp_state state;
     struct mq_channel *channel;
+    struct mq_smtp_hello *hello; /* LMTP's LHLO, while it is under way; else NULL */
     struct mq_smtp_caps caps;
     int64_t deadline_ms;     /* boot time; INT64_MAX: none */
     struct mq_smtp_tx tx[2]; /* the current one and the one after its dot */
@@ -90,12 +90,11 @@ struct mq_smtp_session {
 
 /* Initialises `session`, which the caller owns and which is closed or new. */
 void mq_smtp_session_init(struct mq_smtp_session *session, struct mq_smtp_owner *owner);
-/* The connection is open; the session owns the channel from now on. */
+/* The connection is open; the session owns the channel from now on. LMTP ignores `caps`. */
 void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *channel,
                            const struct mq_smtp_caps *caps);
-/* Whether a transfer can begin now, or after the dot of the one under way. */
-bool mq_smtp_session_may_begin(const struct mq_smtp_session *session);
-bool mq_smtp_session_may_follow(const struct mq_smtp_session *session);
+bool mq_smtp_session_may_begin(const struct mq_smtp_session *session);  /* a transfer, now */
+bool mq_smtp_session_may_follow(const struct mq_smtp_session *session); /* after this one's dot */
 /* Takes the next transfers from the pool, and writes as much as the socket accepts. */
 void mq_smtp_session_pump(struct mq_smtp_session *session);
 /* The socket is readable, or in error: reads all there is, then pumps. */

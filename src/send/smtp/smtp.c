@@ -1,5 +1,5 @@
-/* The SMTP transport: how many sessions it opens to the relay, which transfers they get, and their
- * sockets and timers. */
+/* The SMTP and LMTP transport: how many sessions it opens to the relay, which transfers they get,
+ * and their sockets and timers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "send/factory.h"
+#include "send/smtp/hello.h"
 #include "send/smtp/internal.h"
 #include "send/smtp/pool.h"
 
@@ -378,6 +379,10 @@ static void init_host(struct pool *pool)
                                          .next = mq_pool_next,
                                          .closed = mq_pool_closed,
                                          .crowded = mq_pool_crowded};
+    if (mq_dsn_is(&pool->dsn, "lmtp")) {
+        mq_hello_name(&pool->dsn, pool->name, sizeof pool->name);
+        pool->owner.lhlo = pool->name;
+    }
     pool->owner.following_fixed = pipelining != MQ_PIPELINING_LEARN;
     if (pool->owner.following_fixed) {
         pool->owner.following =

@@ -139,6 +139,20 @@ static size_t append_stuffed(struct mq_smtp_session *session, struct mq_str text
     return at;
 }
 
+/* LMTP answers the dot once for each recipient that it accepted (RFC 2033, 4.2). */
+static void expect_dot(struct mq_smtp_session *session, const struct mq_transfer *transfer)
+{
+    if (session->owner->lhlo == NULL) {
+        mq_smtp_expect(session, MQ_SMTP_DOT, session->current, 0);
+        return;
+    }
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        if (mq_smtp_awaits_dot(&transfer->targets[i])) {
+            mq_smtp_expect(session, MQ_SMTP_DOT, session->current, i);
+        }
+    }
+}
+
 /* Appends as much of the message as fits; after its end, the dot if enter() agrees. */
 static void append_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
 {
@@ -160,7 +174,7 @@ static void append_body(struct mq_smtp_session *session, struct mq_smtp_tx *tx)
         mq_smtp_close(session, "");
         return;
     }
-    mq_smtp_expect(session, MQ_SMTP_DOT, session->current, 0);
+    expect_dot(session, transfer);
     put(session, session->line_start ? ".\r\n" : "\r\n.\r\n");
     tx->dot_at = session->sent + session->out_len;
 }
@@ -338,14 +352,17 @@ void mq_smtp_session_ready(struct mq_smtp_session *session, struct mq_channel *c
                            const struct mq_smtp_caps *caps)
 {
     session->channel = channel;
-    session->caps = *caps;
-    session->owner->pipelining = caps->pipelining;
-    mq_smtp_set_state(session, MQ_SMTP_IDLE);
+    if (session->owner->lhlo != NULL) {
+        mq_smtp_hello_begin(session);
+    } else {
+        mq_smtp_greeted(session, caps);
+    }
 }
 
 void mq_smtp_session_check_timeout(struct mq_smtp_session *session, int64_t now_ms)
 {
     static const char *const silence[MQ_SMTP_STATE_COUNT] = {
+        [MQ_SMTP_CONNECTING] = "the relay did not greet in time",
         [MQ_SMTP_ENVELOPE] = "the relay did not answer in time",
         [MQ_SMTP_BODY] = "the relay stopped reading the message",
         [MQ_SMTP_AWAITING] = "the relay did not answer the end of the message in time",

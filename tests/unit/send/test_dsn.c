@@ -63,6 +63,29 @@ static void test_plain(void **state)
     assert_string_equal(dsn.host, "default");
 }
 
+static void test_sockets(void **state)
+{
+    (void)state;
+    parse("lmtp:///run/dovecot/lmtp?max_mails=5");
+    assert_string_equal(dsn.scheme, "lmtp");
+    assert_string_equal(dsn.path, "/run/dovecot/lmtp");
+    assert_string_equal(mq_dsn_local_path(&dsn), "/run/dovecot/lmtp");
+    assert_string_equal(dsn.host, "");
+    assert_int_equal(dsn.tls, MQ_TLS_NONE);
+    assert_true(mq_dsn_is_loopback(&dsn));
+    assert_redacted("lmtp:///run/dovecot/lmtp");
+    parse("SMTP+LMTP://[::1]:2424");
+    assert_string_equal(dsn.scheme, "lmtp");
+    assert_int_equal(dsn.tls, MQ_TLS_NONE);
+    assert_redacted("lmtp://[::1]:2424");
+    parse("lmtp://mail.example?tls=none");
+    assert_redacted("lmtp://mail.example");
+    parse("smtp://me:secret@/run/a%20relay");
+    assert_string_equal(dsn.path, "/run/a relay");
+    assert_int_equal(dsn.tls, MQ_TLS_AUTO);
+    assert_redacted("smtp://me:***@/run/a%20relay");
+}
+
 static void test_credentials(void **state)
 {
     (void)state;
@@ -122,6 +145,15 @@ static void test_options(void **state)
     assert_int_equal(dsn.pipelining, MQ_PIPELINING_DOT);
     parse("smtp://h?ehlo=[192.0.2.1]&source_ip=::1");
     assert_string_equal(dsn.ehlo, "[192.0.2.1]");
+    assert_int_equal(dsn.family, MQ_FAMILY_6);
+    parse("smtp://h?source_ip=192.0.2.1");
+    assert_int_equal(dsn.family, MQ_FAMILY_4);
+    parse("smtp://h?family=6");
+    assert_int_equal(dsn.family, MQ_FAMILY_6);
+    parse("smtp://192.0.2.1?family=4&source_ip=192.0.2.2");
+    assert_int_equal(dsn.family, MQ_FAMILY_4);
+    parse("smtp://h?family=auto");
+    assert_int_equal(dsn.family, MQ_FAMILY_ANY);
 }
 
 static void test_sendmail(void **state)
@@ -208,7 +240,20 @@ static void test_bad(void **state)
         {"smtp:/relay.example", "scheme"},
         {"http://relay.example", "smtp://"},
         {"smtp://", "host"},
-        {"smtp:///x", "host"},
+        {"smtps:///x", "host"},
+        {"smtp://host/x", "host"},
+        {"null:///x", "host"},
+        {"smtp:///x#y", "host"},
+        {"smtp:///x%00y", "control"},
+        {"lmtp://", "host"},
+        {"lmtp://u:SECRET@localhost", "lmtp:// has no login; remove user and password"},
+        {"lmtp://localhost?tls=required", "lmtp:// has no TLS; remove tls=required"},
+        {"lmtp://192.0.2.1", "lmtp:// has no TLS; give a socket"},
+        {"lmtp:///x?proxy=http://p:1", "unknown option \"proxy\"; lmtp:// has tls, ehlo"},
+        {"lmtp:///"
+         "x1234567890123456789012345678901234567890123456789012345678901234567890123456789012345678"
+         "901234567890123456",
+         "more than 107 octets"},
         {"smtp://user:SECRET@", "host"},
         {"smtp://re lay", "host"},
         {"smtp://relay\xC3\xA4.example", "xn--"},
@@ -253,6 +298,10 @@ static void test_bad(void **state)
         {"smtp://relay?ehlo=a%20b", "ehlo"},
         {"smtp://relay?ehlo=a%0Ab", "control"},
         {"smtp://relay?source_ip=relay", "source_ip"},
+        {"smtp://relay?family=5", "option family must be 4, 6 or auto"},
+        {"smtp://relay?family=4&source_ip=::1", "source_ip is IPv6, but family is IPv4; change"},
+        {"smtp://192.0.2.1?family=6", "family is IPv6, but the host is IPv4"},
+        {"smtp://[2001:db8::1]?source_ip=192.0.2.1", "source_ip is IPv4, but the host is IPv6"},
         {"smtp://relay?proxy=relay:3128", "proxy"},
         {"smtp://relay?proxy=http://", "proxy"},
         {"smtp://relay?pipelining=2", "pipelining"},
@@ -376,10 +425,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),    cmocka_unit_test(test_credentials),
-        cmocka_unit_test(test_options),  cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_sendmail), cmocka_unit_test(test_file),
-        cmocka_unit_test(test_apis),     cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_loopback),
+        cmocka_unit_test(test_sockets),  cmocka_unit_test(test_options),
+        cmocka_unit_test(test_bad),      cmocka_unit_test(test_sendmail),
+        cmocka_unit_test(test_file),     cmocka_unit_test(test_apis),
+        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_loopback),
     };
     return cmocka_run_group_tests_name("dsn", tests, NULL, NULL);
 }
