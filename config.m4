@@ -231,13 +231,13 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/http/http.c
     src/send/http/mailbox_api.c
     src/send/http/mailgun.c
-    src/send/http/options.c
     src/send/http/payload.c
     src/send/http/result.c
     src/send/http/ses.c
     src/send/intent/intent.c
     src/send/intent/read.c
     src/send/maildir.c
+    src/send/network.c
     src/send/null.c
     src/send/oauth/account.c
     src/send/oauth/account_file.c

@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A borrowed view of bytes, valid as long as what it points into. data may be NULL when len is 0;
- * it need not end with a NUL. */
+/* A borrowed view of bytes, which need no NUL behind them. data may be NULL when len is 0. */
 struct mq_str {
     const char *data;
     size_t len;
@@ -72,10 +71,8 @@ size_t mq_utf8_cut(struct mq_str s, size_t max);
 /* Length in bytes of the well-formed UTF-8 character that s begins with, 0 when there is none;
  * *code (may be NULL) is its code point. */
 size_t mq_utf8_next(struct mq_str s, uint32_t *code);
-/* Length of the well-formed UTF-8 that s begins with. */
-size_t mq_utf8_span(struct mq_str s);
-/* Whether s is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
-bool mq_utf8_valid(struct mq_str s);
+size_t mq_utf8_span(struct mq_str s); /* length of the well-formed UTF-8 that s begins with */
+bool mq_utf8_valid(struct mq_str s);  /* RFC 3629: no surrogates, no overlong forms */
 /* Whether a character controls a terminal or the order in which text is shown: C0, DEL, C1, line
  * and paragraph separators, and characters that change the direction (UAX #9). */
 bool mq_utf8_steers(uint32_t code);

@@ -4,8 +4,7 @@
 
 #include <stdarg.h>
 
-/* Kinds of failures; each kind needs another cure. The PHP layer maps each to one exception class,
- * the CLI to one exit code. */
+/* Kinds of failures, each with another cure, exception class and exit code. */
 enum mq_status {
     MQ_OK = 0,
     MQ_NOMEM,      /* out of memory */
@@ -45,11 +44,8 @@ struct mq_error {
 enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const char *field,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Returns the status for the errno of a file operation. */
-enum mq_status mq_status_of_errno(int sys_errno);
-
-/* Sets the usual text for a lack of memory and returns MQ_NOMEM. */
-enum mq_status mq_error_nomem(struct mq_error *err);
+enum mq_status mq_error_nomem(struct mq_error *err); /* with the usual text; returns MQ_NOMEM */
+enum mq_status mq_status_of_errno(int sys_errno);    /* of a file operation */
 
 /* If the call fails, the function returns its status. Only where nothing has to be freed first. */
 #define MQ_TRY(call)                           \
@@ -60,7 +56,6 @@ enum mq_status mq_error_nomem(struct mq_error *err);
         }                                      \
     } while (0)
 
-/* Short English name of a status ("busy", "corrupt", …), never NULL. */
-const char *mq_status_name(enum mq_status status);
+const char *mq_status_name(enum mq_status status); /* "busy", "corrupt", …; never NULL */
 
 #endif

@@ -13,7 +13,7 @@
 #include "core/ascii.h"
 #include "core/clock.h"
 #include "send/dsn.h"
-#include "send/http/options.h"
+#include "send/network.h"
 
 #define CONNECTIONS_MAX  65536L /* libcurl's limit, so high that only the pool's counts */
 #define UPLOAD_PIECE     16384L /* the least that libcurl takes */
@@ -183,8 +183,13 @@ static bool set_options(struct mq_http_exchange *exchange)
     ok = ok && !curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, DOWNLOAD_PIECE);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_PIECE);
-    return ok && mq_http_set_network(easy, exchange->client->dsn) &&
-           (exchange->client->trace == NULL || mq_http_set_trace(easy, exchange->client->trace));
+    const struct mq_dsn *dsn = exchange->client->dsn;
+    struct mq_buffer *trace = exchange->client->trace;
+    bool plain = dsn->tls == MQ_TLS_NONE;
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, plain ? "http" : "https");
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)(dsn->idle_ms + 999) / 1000);
+    return ok && mq_network_set(easy, dsn) &&
+           (trace == NULL || mq_network_set_trace(easy, trace, false));
 }
 
 static bool add_field(struct mq_http_exchange *exchange, const char *field)
@@ -358,7 +363,7 @@ static void conclude(struct mq_http_exchange *exchange, CURLcode code, const cha
                                    .retry_after = exchange->retry_after,
                                    .error_type = exchange->error_type,
                                    .body = mq_buffer_view(&exchange->answer)};
-    mq_http_trace_certificate(exchange->easy, exchange->client->trace);
+    mq_network_trace_certificate(exchange->easy, exchange->client->trace);
     curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
     /* A refusal counts even if its body was cut off; anything else must have come as a whole. */
     bool refused = status >= 300 && exchange->too_much == NULL;

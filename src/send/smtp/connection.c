@@ -1,16 +1,16 @@
-/* Connects through libcurl: name, proxy, TLS, EHLO and login. The only file of the transport that
- * includes curl.h. */
+/* Connects through libcurl: name, proxy, TLS, EHLO and login. The only file of the SMTP transport
+ * that includes curl.h. */
 #include "send/smtp/connection.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "core/ascii.h"
 #include "policy/reply.h"
 #include "send/factory.h"
+#include "send/network.h"
 #include "send/oauth/account.h"
 #include "send/smtp/capabilities.h"
 #include "send/smtp/hello.h"
@@ -48,49 +48,6 @@ const char *mq_curl_version(void)
     return curl_version_info(CURLVERSION_NOW)->version;
 }
 
-/* ---- the trace ---- */
-
-static void trace_add(struct mq_buffer *trace, char who, struct mq_str text)
-{
-    if (trace != NULL) {
-        mq_buffer_printf(trace, "%c%zu:", who, text.len);
-        mq_buffer_append(trace, text.data, text.len);
-    }
-}
-
-static int on_debug(CURL *easy, curl_infotype type, char *data, size_t size, void *context)
-{
-    static const char who[CURLINFO_END] = {
-        [CURLINFO_TEXT] = '*', [CURLINFO_HEADER_IN] = 'S', [CURLINFO_HEADER_OUT] = 'C'};
-    (void)easy;
-    if (who[type] != '\0') {
-        trace_add(context, who[type], (struct mq_str){data, size});
-    }
-    return 0;
-}
-
-static bool set_trace(CURL *easy, struct mq_buffer *trace)
-{
-    bool ok = true;
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_debug);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_DEBUGDATA, trace);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_CERTINFO, 1L);
-    return ok && !curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
-}
-
-/* The fields of the relay's own certificate, as far as libcurl came to read it. */
-static void trace_certificate(struct link *link)
-{
-    const struct curl_certinfo *info = NULL;
-    if (link->connector->trace != NULL &&
-        curl_easy_getinfo(link->easy, CURLINFO_CERTINFO, &info) == CURLE_OK && info != NULL &&
-        info->num_of_certs > 0) {
-        for (const struct curl_slist *field = info->certinfo[0]; field; field = field->next) {
-            trace_add(link->connector->trace, 'T', mq_str_of(field->data));
-        }
-    }
-}
-
 /* ---- callbacks of libcurl ---- */
 
 static size_t on_header(char *data, size_t size, size_t count, void *context)
@@ -110,13 +67,6 @@ static size_t ignore_body(char *data, size_t size, size_t count, void *context)
     return size * count;
 }
 
-static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
-{
-    (void)context;
-    (void)purpose;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-}
-
 /* ---- the channel ---- */
 
 static enum mq_io channel_send(struct mq_channel *channel, const void *data, size_t len, size_t *n)
@@ -127,7 +77,7 @@ static enum mq_io channel_send(struct mq_channel *channel, const void *data, siz
         return MQ_IO_AGAIN;
     }
     if (code == CURLE_OK) {
-        trace_add(link->connector->trace, 'C', (struct mq_str){data, *n});
+        mq_network_trace(link->connector->trace, 'C', (struct mq_str){data, *n});
     }
     return code == CURLE_OK ? MQ_IO_OK : MQ_IO_ERROR;
 }
@@ -149,7 +99,7 @@ static enum mq_io channel_recv(struct mq_channel *channel, void *data, size_t le
     if (code != CURLE_OK) {
         return MQ_IO_ERROR;
     }
-    trace_add(link->connector->trace, 'S', (struct mq_str){data, *n});
+    mq_network_trace(link->connector->trace, 'S', (struct mq_str){data, *n});
     return *n == 0 ? MQ_IO_EOF : MQ_IO_OK;
 }
 
@@ -168,41 +118,6 @@ static const struct mq_channel_ops channel_ops = {channel_send, channel_recv, ch
 static bool wants_starttls(const struct mq_dsn *dsn)
 {
     return dsn->tls == MQ_TLS_REQUIRED || (dsn->tls == MQ_TLS_AUTO && !mq_dsn_is_loopback(dsn));
-}
-
-static bool set_security(CURL *easy, const struct mq_dsn *dsn)
-{
-    bool ok = true;
-    long use_ssl = wants_starttls(dsn) ? CURLUSESSL_ALL : CURLUSESSL_NONE;
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_USE_SSL, use_ssl);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, dsn->verify_peer ? 1L : 0L);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, dsn->verify_peer ? 2L : 0L);
-    if (dsn->cafile != NULL) {
-        ok = ok && !curl_easy_setopt(easy, CURLOPT_CAINFO, dsn->cafile);
-    }
-    return ok;
-}
-
-/* From where, to which of the relay's addresses. */
-static bool set_addresses(CURL *easy, const struct mq_dsn *dsn)
-{
-    static const long families[] = {
-        [MQ_FAMILY_ANY] = CURL_IPRESOLVE_WHATEVER,
-        [MQ_FAMILY_4] = CURL_IPRESOLVE_V4,
-        [MQ_FAMILY_6] = CURL_IPRESOLVE_V6,
-    };
-    const char *protocols = mq_dsn_is(dsn, "lmtp") ? "http" : "smtp,smtps";
-    bool ok = true;
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, protocols);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, dsn->path);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_IPRESOLVE, families[dsn->family]);
-    if (dsn->source_ip != NULL) {
-        char interface[128];
-        snprintf(interface, sizeof interface, "host!%s", dsn->source_ip);
-        ok = ok && !curl_easy_setopt(easy, CURLOPT_INTERFACE, interface);
-    }
-    return ok;
 }
 
 /* If a relay offers both mechanisms for tokens, libcurl takes OAUTHBEARER. */
@@ -230,25 +145,11 @@ static bool set_login(struct link *link)
     return ok && token != NULL && !curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, token);
 }
 
-static bool set_network(CURL *easy, const struct mq_dsn *dsn)
-{
-    bool ok = true;
-    long seconds = (long)((dsn->connect_timeout_ms + 999) / 1000);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)dsn->connect_timeout_ms);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, seconds);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    /* Empty strings mean no proxy and no exceptions, whatever the environment says. */
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_PROXY, dsn->proxy ? dsn->proxy : "");
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    return ok;
-}
-
 static bool set_options(struct link *link)
 {
+    const struct mq_dsn *dsn = link->connector->dsn;
+    struct mq_buffer *trace = link->connector->trace;
+    long seconds = (long)((dsn->connect_timeout_ms + 999) / 1000);
     CURL *easy = link->easy;
     bool ok = true;
     ok = ok && !curl_easy_setopt(easy, CURLOPT_URL, link->connector->url);
@@ -258,10 +159,14 @@ static bool set_options(struct link *link)
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HEADERDATA, link);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ignore_body);
-    ok = ok && (link->connector->trace == NULL || set_trace(easy, link->connector->trace));
-    return ok && set_addresses(easy, link->connector->dsn) &&
-           set_network(easy, link->connector->dsn) && set_security(easy, link->connector->dsn) &&
-           set_login(link);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR,
+                                 mq_dsn_is(dsn, "lmtp") ? "http" : "smtp,smtps");
+    ok =
+        ok && !curl_easy_setopt(easy, CURLOPT_USE_SSL,
+                                wants_starttls(dsn) ? (long)CURLUSESSL_ALL : (long)CURLUSESSL_NONE);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, seconds);
+    ok = ok && (trace == NULL || mq_network_set_trace(easy, trace, true));
+    return ok && mq_network_set(easy, dsn) && set_login(link);
 }
 
 /* ---- the connector ---- */
@@ -520,7 +425,7 @@ bool mq_connector_take(struct mq_connector *connector, struct mq_connect_result 
     struct link *link = NULL;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&link);
     *out = (struct mq_connect_result){.owner = link->owner, .fd = -1};
-    trace_certificate(link);
+    mq_network_trace_certificate(link->easy, link->connector->trace);
     if (code != CURLE_OK) {
         describe_failure(link, code, out);
         channel_close(&link->channel);

@@ -11,6 +11,9 @@ void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state
 /* The time since boot, by the transport's clock. */
 int64_t mq_smtp_now_ms(const struct mq_smtp_session *session);
 void mq_smtp_restart_timer(struct mq_smtp_session *session);
+/* Notes when the reply came, and how long it asks to wait. */
+void mq_smtp_note_time(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                       const struct mq_verdict *verdict);
 /* Ends a transaction and gives its transfer back. */
 void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     enum mq_transfer_end end);
@@ -53,9 +56,6 @@ bool mq_smtp_check(struct mq_smtp_session *session, struct mq_transfer *transfer
 void mq_smtp_on_recipient(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size_t target,
                           const struct mq_verdict *verdict, const struct mq_reply *reply);
 
-/* receive.c: notes when the reply came, and how long it asks to wait. */
-void mq_smtp_note_time(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
-                       const struct mq_verdict *verdict);
 /* receive.c: reads all that has come; after a failed write, also ends the session. write.c has the
  * other functions of session.h, which no file of the session calls. */
 void mq_smtp_read(struct mq_smtp_session *session);

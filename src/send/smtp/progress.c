@@ -6,6 +6,7 @@
 
 #include "core/ascii.h"
 #include "policy/states.h"
+#include "policy/verdict.h"
 #include "send/dsn.h"
 #include "send/smtp/internal.h"
 #include "send/transport.h"
@@ -163,6 +164,17 @@ static struct mq_transfer *leave(struct mq_smtp_session *session, struct mq_smtp
     session->owner->trying = session->owner->trying && !tx->trial;
     *tx = (struct mq_smtp_tx){0};
     return transfer;
+}
+
+void mq_smtp_note_time(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
+                       const struct mq_verdict *verdict)
+{
+    struct mq_transfer *transfer = tx->transfer;
+    transfer->at_s = mq_clock_now_s(&session->owner->transport->clock);
+    if (verdict->wait_s > transfer->retry_after_s) {
+        transfer->retry_after_s = verdict->wait_s;
+    }
+    tx->throttled = tx->throttled || verdict->throttled;
 }
 
 void mq_smtp_finish(struct mq_smtp_session *session, struct mq_smtp_tx *tx,

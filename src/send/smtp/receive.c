@@ -31,17 +31,6 @@ static struct mq_verdict decide(const struct mq_smtp_session *session, enum mq_s
     return verdict;
 }
 
-void mq_smtp_note_time(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
-                       const struct mq_verdict *verdict)
-{
-    struct mq_transfer *transfer = tx->transfer;
-    transfer->at_s = mq_clock_now_s(&session->owner->transport->clock);
-    if (verdict->wait_s > transfer->retry_after_s) {
-        transfer->retry_after_s = verdict->wait_s;
-    }
-    tx->throttled = tx->throttled || verdict->throttled;
-}
-
 /* The reply as text; valid until the next one. */
 static const char *said(struct mq_smtp_session *session, const struct mq_reply *reply)
 {
