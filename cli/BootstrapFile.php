@@ -26,7 +26,7 @@ final class BootstrapFile
     {
         self::$name = 'Relays file';
         try {
-            return self::take($file, static fn(mixed $given, string $path): array
+            return self::take($file, static fn (mixed $given, string $path): array
                 => Relay\Map::take($given, "Relays file $path"));
         } finally {
             self::$name = 'Bootstrap file';

@@ -38,7 +38,6 @@ final class Commands
         . "DSN, '@example.org' => DSN, 'default' => DSN] (default: \$MAILQUEUE_RELAYS)";
     private const DKIM = 'sign with this private key; repeat the option for each key '
         . '(default: $MAILQUEUE_DKIM, or else ini mailqueue.dkim, several separated by commas)';
-
     private const VERDICTS = 'a file with rules for what replies of relays mean, before the '
         . 'built-in ones (default: $MAILQUEUE_VERDICTS, or else ini mailqueue.verdicts)';
 

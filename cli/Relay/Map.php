@@ -46,8 +46,11 @@ final class Map
             MailQueue::checkTransport($dsn, 86_400);
             return null;
         } catch (\ValueError $e) {
-            return 'names a relay that ' . preg_replace('/\A.*?cannot be used: transport: /s',
-                'cannot be used: ', Failure::text($e)) . '; correct it';
+            return 'names a relay that ' . preg_replace(
+                '/\A.*?cannot be used: transport: /s',
+                'cannot be used: ',
+                Failure::text($e)
+            ) . '; correct it';
         }
     }
 

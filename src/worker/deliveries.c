@@ -247,7 +247,8 @@ int64_t mq_run_limit_s(struct mq_run *run)
     return run->limit_clock.at_s + passed_s;
 }
 
-const struct mq_lane *mq_delivery_lane(const struct mq_delivery *delivery)
+/* The relay that a delivery's events name; NULL: not known. */
+static const struct mq_lane *lane_of(const struct mq_delivery *delivery)
 {
     return delivery->lane ? delivery->lane : mq_run_only_lane(delivery->run);
 }
@@ -256,7 +257,7 @@ void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settle
 {
     const struct mq_transfer *transfer = &delivery->transfer;
     const struct mq_run *run = delivery->run;
-    const struct mq_lane *lane = mq_delivery_lane(delivery);
+    const struct mq_lane *lane = lane_of(delivery);
     const struct mq_transport *transport = lane ? lane->transport : NULL;
     int64_t now_s = mq_run_now_s(run), limit_s = mq_run_limit_s(delivery->run);
     *out = (struct mq_settlement){

@@ -76,8 +76,6 @@ void mq_deliveries_release_waiting(struct mq_run *run);
 
 /* Forgets what was done for a delivery that has begun, so that it can begin again. */
 void mq_delivery_reset(struct mq_delivery *delivery);
-/* The relay that a delivery's events name; NULL: not known. */
-const struct mq_lane *mq_delivery_lane(const struct mq_delivery *delivery);
 
 /* Begins a delivery on this lane: composes, pays, hands it to the transport. False: the caller must
  * look after other deliveries first, because this took time or the intent file is full

@@ -65,7 +65,6 @@ enum mq_status mq_ledger_frees(struct mq_tx *tx, const struct mq_window *w, int6
                                int64_t *at_s, struct mq_error *err);
 /* Reads what the mode needs. */
 enum mq_status mq_window_load(struct mq_tx *tx, struct mq_window *w, struct mq_error *err);
-int64_t mq_window_room(const struct mq_tx *tx, const struct mq_window *w); /* after that */
 /* Finds the window of a limit that holds for this mail. It stays where it is until the next call.
  */
 enum mq_status mq_window_find(struct mq_tx *tx, const struct mq_limit *limit,

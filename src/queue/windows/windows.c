@@ -229,7 +229,7 @@ enum mq_status mq_window_load(struct mq_tx *tx, struct mq_window *w, struct mq_e
     return MQ_OK;
 }
 
-int64_t mq_window_room(const struct mq_tx *tx, const struct mq_window *w)
+static int64_t room_of(const struct mq_tx *tx, const struct mq_window *w)
 {
     int64_t room =
         mq_is_strict(tx) ? w->limit->n - w->flying - w->spent : mq_bucket_tokens(&w->bucket);
@@ -264,7 +264,7 @@ enum mq_status mq_windows_room(struct mq_tx *tx, const struct mq_party *party, s
         }
         MQ_TRY(find(tx, limit, who, &w, err));
         MQ_TRY(mq_window_load(tx, w, err));
-        int64_t n = mq_window_room(tx, w);
+        int64_t n = room_of(tx, w);
         if (n == 0) {
             MQ_TRY(w->free_s ? MQ_OK : read_free(tx, w, err));
             room->sender_full = room->sender_full && limit->scope >= MQ_SCOPE_SENDER;
@@ -285,7 +285,7 @@ enum mq_status mq_windows_left(struct mq_tx *tx, const struct mq_limit *limit, s
     *room = (struct mq_room){.full = NULL};
     MQ_TRY(mq_window_find(tx, limit, &room->party, &w, err));
     MQ_TRY(mq_window_load(tx, w, err));
-    room->recipients = mq_window_room(tx, w);
+    room->recipients = room_of(tx, w);
     if (room->recipients == 0) {
         MQ_TRY(read_free(tx, w, err));
         room->full = limit;

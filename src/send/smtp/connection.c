@@ -145,11 +145,21 @@ static bool set_login(struct link *link)
     return ok && token != NULL && !curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, token);
 }
 
+static bool set_protocol(CURL *easy, const struct mq_dsn *dsn)
+{
+    long seconds = (long)((dsn->connect_timeout_ms + 999) / 1000);
+    long use_ssl = wants_starttls(dsn) ? CURLUSESSL_ALL : CURLUSESSL_NONE;
+    const char *protocols = mq_dsn_is(dsn, "lmtp") ? "http" : "smtp,smtps";
+    bool ok = true;
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, protocols);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_USE_SSL, use_ssl);
+    return ok && !curl_easy_setopt(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, seconds);
+}
+
 static bool set_options(struct link *link)
 {
     const struct mq_dsn *dsn = link->connector->dsn;
     struct mq_buffer *trace = link->connector->trace;
-    long seconds = (long)((dsn->connect_timeout_ms + 999) / 1000);
     CURL *easy = link->easy;
     bool ok = true;
     ok = ok && !curl_easy_setopt(easy, CURLOPT_URL, link->connector->url);
@@ -159,12 +169,7 @@ static bool set_options(struct link *link)
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HEADERDATA, link);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ignore_body);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR,
-                                 mq_dsn_is(dsn, "lmtp") ? "http" : "smtp,smtps");
-    ok =
-        ok && !curl_easy_setopt(easy, CURLOPT_USE_SSL,
-                                wants_starttls(dsn) ? (long)CURLUSESSL_ALL : (long)CURLUSESSL_NONE);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, seconds);
+    ok = ok && set_protocol(easy, dsn);
     ok = ok && (trace == NULL || mq_network_set_trace(easy, trace, true));
     return ok && mq_network_set(easy, dsn) && set_login(link);
 }

@@ -9,13 +9,12 @@ static void assert_target(struct fixture *fx, size_t i, const char *expected)
     assert_string_equal(job->targets.items[i], expected);
 }
 
-/* 40 an hour is one mail in 90 s, to the second. */
 static void test_forty_an_hour(void **state)
 {
     (void)state;
     struct fixture fx;
     fx_open(&fx);
-    fx_set(&fx, "mailMaxPerHour", "40");
+    fx_set(&fx, "mailMaxPerHour", "40"); /* one mail in 90 s, to the second */
     for (int i = 0; i < 60; i++) {
         fx_mail(&fx, "a@example.org");
     }
