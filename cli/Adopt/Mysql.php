@@ -336,7 +336,7 @@ final class Mysql extends ServerDatabase
                 . 'information_schema.statistics WHERE table_schema = DATABASE() '
                 . "AND table_name = ? AND index_name <> 'PRIMARY'", $staged);
             foreach ($names as ['name' => $name]) {
-                $to = $this->quote($final . substr($name, strlen($staged)));
+                $to = $this->quote($this->finalIndex($name, $staged, $final));
                 $this->pdo->exec("ALTER TABLE {$this->quote($staged)} RENAME INDEX "
                     . "{$this->quote($name)} TO $to");
             }

@@ -261,7 +261,7 @@ final class Pgsql extends ServerDatabase
         }
         foreach ($this->finalNames() as $staged => $final) {
             foreach ($this->parts($staged) as ['name' => $name, 'kind' => $kind]) {
-                $wanted = $final . substr($name, strlen($staged));
+                $wanted = $this->finalIndex($name, $staged, $final);
                 $this->makeWay($wanted, $before, $source);
                 $this->pdo->exec("ALTER $kind {$this->quote($name)} RENAME TO "
                     . $this->quote($wanted));

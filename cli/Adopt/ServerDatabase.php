@@ -70,4 +70,12 @@ abstract class ServerDatabase extends Database
         return $this->table($this->names->config) === null
             ? $names + [$staged->config => $this->names->config] : $names;
     }
+
+    /** The final name of an index or sequence: it begins with its table's name, or the job table's. */
+    protected function finalIndex(string $name, string $staged, string $final): string
+    {
+        $jobs = $this->names->staged()->table;
+        return str_starts_with($name, $staged) ? $final . substr($name, strlen($staged))
+            : $this->names->table . substr($name, strlen($jobs));
+    }
 }

@@ -67,7 +67,7 @@ final class Send extends Command
         if ($queue->takeTokens(1) === 1) {
             return;
         }
-        $full = max(0, ...array_map(intval(...), array_column($stats->limits, 'fullUntil')));
+        $full = max([0, ...array_map(intval(...), array_column($stats->limits, 'fullUntil'))]);
         throw new Stop(($full === 0 ? "The hourly limit ($stats->limit recipients) leaves none"
             : 'A limit of mailLimits leaves no recipient') . ' for this mail now. Try again in '
             . Terminal::span($full === 0 ? (int) ceil(3600 / max(1, $stats->limit))

@@ -1,7 +1,7 @@
 """A mail API on loopback: api_server.py SETTINGS
 
-It is not one API but what all have in common: it reads requests whole, checks who sends them, writes
-them down, and answers. SETTINGS is a JSON file:
+It is not one API but what all have in common: it reads requests whole, checks who sends them,
+writes them down, and answers. SETTINGS is a JSON file:
   directory    where "port" and "requests" (a JSON object a line) go, and from where "answers" comes
   cert, key    PEM files: HTTPS; without them HTTP
   delay        seconds before each answer (0)
