@@ -145,7 +145,7 @@ foreach (['pgsql', 'mysql'] as $name) {
 ?>
 --EXPECT--
 -- pgsql
-_to, waits_for. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+its_for, relay. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
 exit 0: Would adopt 3 mails of mail_queue: 1 pending, 1 parked, 1 sending.
 Your own columns go with them: lang, data, flag.
 Nothing was changed.
@@ -202,7 +202,7 @@ The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
 de de fr
 -- mysql
-_to, waits_for. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+its_for, relay. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
 exit 0: Would adopt 3 mails of mail_queue: 1 pending, 1 parked, 1 sending.
 Your own columns go with them: lang, data, flag.
 Nothing was changed.
