@@ -71,7 +71,7 @@ abstract class ServerDatabase extends Database
             ? $names + [$staged->config => $this->names->config] : $names;
     }
 
-    /** The final name of an index or sequence: it begins with its table's name, or the job table's. */
+    /** The final name of an index or sequence: it begins with its table's or the job table's. */
     protected function finalIndex(string $name, string $staged, string $final): string
     {
         $jobs = $this->names->staged()->table;
