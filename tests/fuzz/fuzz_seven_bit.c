@@ -208,7 +208,11 @@ static bool take_part(struct mq_str *text, struct mq_str boundary, struct mq_str
 {
     *part = (struct mq_str){text->data, 0};
     while (text->len > 0) {
-        struct mq_str line = mq_str_trim(fuzz_cut(text, '\n'));
+        struct mq_str line = fuzz_cut(text, '\n');
+        while (line.len > 0 && memchr(" \t\r", line.data[line.len - 1], 3) != NULL) {
+            line.len--; /* white space before "--" makes it text, behind it none (RFC 2046, 5.1.1)
+                         */
+        }
         if (line.len >= boundary.len + 2 && memcmp(line.data, "--", 2) == 0 &&
             memcmp(line.data + 2, boundary.data, boundary.len) == 0) {
             struct mq_str rest = {line.data + boundary.len + 2, line.len - boundary.len - 2};
