@@ -31,7 +31,7 @@ foreach (['ends', 'is revoked'] as $what) {
     $sent = $revokedAt = 0;
     $others = [];
     $started = microtime(true);
-    $report = $queue->queue->runWorker($dsn, connections: 32, log: '', onEvent:
+    $report = $queue->queue->runWorker($dsn, connections: 10, log: '', onEvent:
         function (array $event) use (&$sent, &$others, &$revokedAt, $what, $server, $old): void {
             $event['event'] === 'sent' ? $sent++ : $others[$event['event']] = true;
             if ($what === 'is revoked' && $sent >= 2000 && !$revokedAt) {
