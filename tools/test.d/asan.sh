@@ -78,6 +78,7 @@ tests/cli/terminal.phpt what bin/mailqueue shows, its widths and colours
 tests/copy/kill.phpt kills by the time that a quick process takes; moving is PHP
 tests/copy/workers.phpt the same
 tests/copy/packet.phpt PDO alone leaks a native prepared statement after error 1153
+tests/page/password.phpt a prompt of bin/mailqueue; python and the shells around it leak
 tests/example/* pages of examples/, above enqueue(), a PDO as in tests/pdo, and the worker
 tests/fpm/* php-fpm is not the sanitizer's PHP; the run is runWorker()'s: tests/api/worker
 tests/sendmail/aliases.phpt a file that PHP reads, before enqueue()

@@ -83,6 +83,7 @@ static void refuse_one(struct fake *fake, const char *address, const char *reply
     fake_says(fake, reply);
     fake_says(fake, "503 no recipients\r\n");
     fake_assert_back(&mail, MQ_TRANSFER_DONE, "L");
+    assert_ptr_equal(mq_transport_take_done(&fake->transport), &mail.transfer);
 }
 
 static void accept_one(struct fake *fake)
@@ -93,6 +94,7 @@ static void accept_one(struct fake *fake)
     fake_says(fake, FAKE_TAKEN);
     fake_says(fake, "250 queued\r\n");
     fake_assert_back(&mail, MQ_TRANSFER_DONE, "A");
+    assert_ptr_equal(mq_transport_take_done(&fake->transport), &mail.transfer);
 }
 
 /* One such mail may be greylisted; several for different domains are not. */
