@@ -47,8 +47,8 @@ foreach (['wal', 'delete'] as $journal) {
 --EXPECT--
 wal, restored from a backup: sent first, in the backup; nothing
   left: 
-wal, copied by copy(): sent first; MailQueue\DatabaseException [replaced]: % (or its -wal file) was replaced, renamed or deleted while it was open; nothing was stored: open it again. Replace a database only while nothing has it open, and copy it with VACUUM INTO or the backup functions, never with copy(), which drops SQLite's locks
-  left: first Sending, from beside Pending
+wal, copied by copy(): sent first, from beside; nothing
+  left: 
 wal, deleted: sent first; MailQueue\DatabaseException [replaced]: % (or its -wal file) was replaced, renamed or deleted while it was open; nothing was stored: open it again. Replace a database only while nothing has it open, and copy it with VACUUM INTO or the backup functions, never with copy(), which drops SQLite's locks
 delete, restored from a backup: sent first, in the backup; nothing
   left: 

@@ -9,8 +9,9 @@
 #include "db/sqlite/sqlite.h"
 #include "queue/queue.h"
 
-/* The constructor opens the connection. After a fork, a replaced file or a lost server, the next
- * use opens another. A child never closes the parent's: that would drop the parent's locks. */
+/* The constructor opens the connection. After a fork, a worker's run, a replaced file or a lost
+ * server, the next use opens another. A child never closes the parent's: that would drop the
+ * parent's locks. */
 struct mq_php_queue {
     struct mq_queue *queue; /* NULL: not open */
     pid_t pid;              /* process that opened it */
@@ -37,7 +38,8 @@ void mq_php_queue_clear(struct mq_php_queue *self);
 /* Copies a text that lives as long as the options. */
 const char *mq_php_queue_keep(struct mq_php_queue *self, const char *text, size_t len);
 
-/* Opens another queue with the object's options, which the caller closes. */
+/* Opens another queue with the object's options, which the caller closes. For a worker, closes
+ * the object's own connection to a file. */
 enum mq_status mq_php_queue_open(struct mq_php_queue *self, bool worker, struct mq_queue **out,
                                  struct mq_error *err);
 
