@@ -45,8 +45,8 @@ static int64_t number(zval *transition, const char *name)
     return value && Z_TYPE_P(value) == IS_LONG ? Z_LVAL_P(value) : 0;
 }
 
-/* Reads what getTransitions() returned: first how it is at the begin, then each change. It is false
- * for what is no zone but an offset or an abbreviation. */
+/* Reads what getTransitions() returned: first how it is at the begin, then each change. Offsets
+ * and abbreviations are not zones: for them it returned false. */
 static bool read_transitions(const zval *list, int64_t until_s, struct mq_zone *out)
 {
     zval *transition;

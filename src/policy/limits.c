@@ -119,7 +119,7 @@ static enum mq_status parse_one(struct mq_str text, struct mq_limit *out, struct
                                 : wrong(word, "is not a word of a limit; " FORM, err);
 }
 
-/* Two limits of one window would be one count with two ends: a slip of whoever wrote them. */
+/* The larger of two limits of one window would have no effect: probably a mistake. */
 static bool same_window(const struct mq_limit *a, const struct mq_limit *b)
 {
     return a->length_s == b->length_s && a->mails == b->mails && a->scope == b->scope &&

@@ -44,8 +44,8 @@ bool mq_verdict_waits(enum mq_outcome outcome); /* whether a rule may give it a 
     "next, refused, deferred, denied, unexplained, connect, session, sessions, relay and protocol"
 
 #define MQ_VERDICT_ROW_MAX 200
-/* Describes a row of the table as "stages | codes | enhanced | text | verdict". Returns false if
- * there is no such row. */
+/* Describes a row of the table as "stages | codes | enhanced | text | verdict". Returns false
+ * after the last row. */
 bool mq_verdict_row(int row, char out[MQ_VERDICT_ROW_MAX]);
 
 #endif

@@ -27,14 +27,14 @@ struct mq_zone {
 /* Whether a zone can have this name, known or not: of its characters, and not too long. */
 bool mq_zone_is_name(struct mq_str word);
 
-/* Fills `out` from from_s on, for MQ_ZONE_AHEAD_S. MQ_CONFIG if there is no such zone. Not to be
+/* Fills `out` from from_s on, for MQ_ZONE_AHEAD_S. MQ_CONFIG if the zone is unknown. Not to be
  * called inside a transaction. */
 struct mq_zone_source {
     enum mq_status (*load)(void *context, const char *name, int64_t from_s, struct mq_zone *out,
                            struct mq_error *err);
     void *context;
 };
-/* UTC needs no source; without one (NULL) there is no other zone. */
+/* UTC needs no source. Without a source (NULL), UTC is the only zone. */
 enum mq_status mq_zone_load(const struct mq_zone_source *source, const char *name, int64_t from_s,
                             struct mq_zone *out, struct mq_error *err);
 

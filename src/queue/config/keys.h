@@ -58,7 +58,7 @@ struct mq_config_key {
     const struct mq_config_kind *kind;
     const char *standard; /* what an unset key means; "": nothing */
     const char *meaning;  /* one sentence */
-    /* Says what is wrong with a text that is no such value. NULL: the range says enough. */
+    /* Says what is wrong with a text that is not a value of this kind. NULL: the range says it. */
     void (*why)(struct mq_str text, struct mq_error *why);
     bool computed;     /* `standard` only tells people how it is computed */
     bool internal;     /* the queue's own state, not a setting */

@@ -166,7 +166,7 @@ static enum mq_status expect_one(struct mq_tx *tx, struct mq_job *job, struct mq
     if (!tx->settings.enabled) {
         return MQ_OK;
     }
-    /* The next claim brings forward what was put back, if the hours are no longer the same. */
+    /* If the hours were changed, the next claim brings forward what was put back. */
     bool put_back = job->parked_for && strcmp(job->parked_for, MQ_FOR_HOURS) == 0;
     int64_t from_s =
         job->next_attempt_at > tx->now_s && !put_back ? job->next_attempt_at : tx->now_s;

@@ -64,7 +64,7 @@ static enum mq_status begin(struct mq_tx *tx, struct mq_error *err)
     return tx->windows ? MQ_OK : mq_error_nomem(err);
 }
 
-/* Adds a window; *out has neither name nor owner if there is no memory. */
+/* Adds a window. Without memory (MQ_NOMEM), the texts of *out can be NULL. */
 static enum mq_status add_window(struct mq_windows *all, const struct mq_limit *limit,
                                  struct mq_str who, struct mq_window **out, struct mq_error *err)
 {

@@ -1,13 +1,13 @@
-/* Requests over libcurl, many at once on connections that are kept. No redirect is followed; there
- * are no cookies, no .netrc and no proxy from the environment; answers are limited in size. Only
- * exchange.c and options.* include curl/curl.h. */
+/* Requests over libcurl, many at once on connections that are kept. It follows no redirect,
+ * keeps no cookie, reads no .netrc, ignores proxies of the environment, and limits the size of
+ * answers. Only exchange.c includes curl/curl.h. */
 #ifndef MQ_SEND_HTTP_EXCHANGE_H
 #define MQ_SEND_HTTP_EXCHANGE_H
 
 #include "core/error.h"
 #include "send/http/payload.h"
 
-#define MQ_HTTP_ANSWER_MAX 65536 /* of an answer's body; a longer one is no answer */
+#define MQ_HTTP_ANSWER_MAX 65536 /* of an answer's body; a longer one is not accepted */
 #define MQ_HTTP_REASON_MAX 256   /* as MQ_TARGET_REPLY_MAX */
 
 struct mq_dsn;
