@@ -179,9 +179,17 @@ void mq_transport_wind_down(struct mq_transport *transport)
     }
 }
 
+void mq_transport_recall_in_trouble(struct mq_transport *transport)
+{
+    if (transport->troubled && !transport->recalled) {
+        transport->recalled = true;
+        mq_transport_recall(transport);
+    }
+}
+
 void mq_transport_reopen(struct mq_transport *transport)
 {
-    transport->troubled = false;
+    transport->troubled = transport->recalled = false;
     transport->trouble = (struct mq_relay_trouble){.retry_after_s = 0};
     if (transport->ops->reopen) {
         transport->ops->reopen(transport);

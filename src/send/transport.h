@@ -58,6 +58,7 @@ struct mq_transport {
     struct mq_transfer_list pending, done;
     bool stopped;  /* after wind_down() or abort(): nothing more begins */
     bool troubled; /* the relay as a whole is in trouble: nothing more begins */
+    bool recalled; /* mq_transport_recall_in_trouble() is done */
     struct mq_relay_trouble trouble;
     char note[MQ_TARGET_REPLY_MAX + 64]; /* news of the relay for the log; "": none. The worker
                                             clears it */
@@ -100,6 +101,8 @@ static inline int64_t mq_transport_now_us(const struct mq_transport *transport)
 bool mq_transport_may_begin(const struct mq_transport *transport);
 void mq_transport_give_back(struct mq_transport *transport, struct mq_transfer *transfer,
                             enum mq_transfer_end end);
+/* On trouble, recalls the transfers, but only once. */
+void mq_transport_recall_in_trouble(struct mq_transport *transport);
 /* Gives back all pending transfers as UNTOUCHED. */
 void mq_transport_return_pending(struct mq_transport *transport);
 /* Notes trouble of the relay. Of several calls, the first reason and the longest time are kept. */

@@ -226,15 +226,6 @@ static void op_recall(struct mq_transport *transport)
     }
 }
 
-/* On trouble, takes back all transfers that can be taken back; only once. */
-static void recall_in_trouble(struct mq_http_pool *pool)
-{
-    if (pool->transport.troubled && !pool->recalled) {
-        pool->recalled = true;
-        mq_transport_recall(&pool->transport);
-    }
-}
-
 static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms,
                               struct mq_error *err)
 {
@@ -244,12 +235,12 @@ static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms
     int64_t left_ms = 0;
     (void)err;
     do {
-        recall_in_trouble(pool);
+        mq_transport_recall_in_trouble(transport);
         begin_pending(pool);
         left_ms = until_ms - mq_clock_monotonic_ms();
     } while (wait_once(pool, left_ms < 0 ? 0 : left_ms) && transport->done.count == 0 &&
              transport->troubled == troubled && left_ms > 0);
-    recall_in_trouble(pool);
+    mq_transport_recall_in_trouble(transport);
     return MQ_OK;
 }
 
@@ -274,7 +265,6 @@ static void op_abort(struct mq_transport *transport)
 static void op_reopen(struct mq_transport *transport)
 {
     struct mq_http_pool *pool = pool_of(transport);
-    pool->recalled = false;
     pool->failures = 0;
     pool->next_begin_ms = 0;
     pool->was_connected = false;

@@ -32,7 +32,6 @@ struct mq_http_pool {
     bool was_connected;
     int failures;
     int64_t next_begin_ms, next_scan_ms; /* by the system's clock */
-    bool recalled;
 };
 
 /* Sets the result of the request's targets. */

@@ -30,7 +30,6 @@ struct pool {
     int64_t next_scan_ms;
     char reason[MQ_TARGET_REPLY_MAX]; /* why there are fewer sessions */
     bool noted_fewer;                 /* the worker knows that there are */
-    bool recalled;                    /* the recall because of trouble is done */
 };
 
 static inline struct pool *mq_pool_of(struct mq_transport *transport)

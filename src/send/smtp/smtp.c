@@ -221,15 +221,6 @@ static void assign(struct pool *pool)
     }
 }
 
-/* On trouble, takes back all transfers that can be taken back; only once. */
-static void recall_in_trouble(struct pool *pool)
-{
-    if (pool->transport.troubled && !pool->recalled) {
-        pool->recalled = true;
-        mq_transport_recall(&pool->transport);
-    }
-}
-
 static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms,
                               struct mq_error *err)
 {
@@ -239,12 +230,12 @@ static enum mq_status op_step(struct mq_transport *transport, int64_t timeout_ms
     int64_t left_ms = 0;
     (void)err;
     do {
-        recall_in_trouble(pool);
+        mq_transport_recall_in_trouble(transport);
         assign(pool);
         left_ms = until_ms - mq_clock_monotonic_ms();
     } while (wait_once(pool, left_ms) && transport->done.count == 0 &&
              transport->troubled == troubled && left_ms > 0);
-    recall_in_trouble(pool);
+    mq_transport_recall_in_trouble(transport);
     mq_pool_note_sessions(pool);
     return MQ_OK;
 }
@@ -329,7 +320,6 @@ static int op_wait_fd(const struct mq_transport *transport)
 static void op_reopen(struct mq_transport *transport)
 {
     struct pool *pool = mq_pool_of(transport);
-    pool->recalled = false;
     pool->owner.failures = 0;
     pool->owner.throttles = (struct mq_throttles){0};
     pool->next_connect_ms = 0;
