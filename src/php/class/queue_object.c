@@ -165,14 +165,14 @@ enum mq_status mq_php_queue_open(struct mq_php_queue *self, bool worker, struct 
         db->driver->close(db);
         return status;
     }
-    MQ_TRY(mq_queue_open(db, &self->options, out, err));
-    if (worker && Z_ISUNDEF(self->pdo) && !self->dsn) {
-        /* SQLite shares a WAL's index among the connections of a process. If the file is replaced
-         * during the run, an idle connection would keep the old index, also for the worker's next
-         * connection. The object's next use opens another. */
+    return mq_queue_open(db, &self->options, out, err);
+}
+
+void mq_php_queue_let_go(struct mq_php_queue *self)
+{
+    if (Z_ISUNDEF(self->pdo) && !self->dsn) {
         close_queue(self);
     }
-    return MQ_OK;
 }
 
 /* In a forked child, only forgets the connection, because it is the parent's. The next use opens

@@ -38,9 +38,12 @@ void mq_php_queue_clear(struct mq_php_queue *self);
 /* Copies a text that lives as long as the options. */
 const char *mq_php_queue_keep(struct mq_php_queue *self, const char *text, size_t len);
 
-/* Opens another queue with the object's options, which the caller closes. For a worker, closes
- * the object's own connection to a file. */
+/* Opens another queue with the object's options, which the caller closes. */
 enum mq_status mq_php_queue_open(struct mq_php_queue *self, bool worker, struct mq_queue **out,
                                  struct mq_error *err);
+/* Closes the object's own connection to a file while its worker runs; the next use opens another.
+ * SQLite shares a WAL's index among the connections of a process, so an idle one would keep the
+ * index of a file that was replaced, also for the worker's next connection. */
+void mq_php_queue_let_go(struct mq_php_queue *self);
 
 #endif

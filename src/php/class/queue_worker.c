@@ -267,6 +267,7 @@ static bool do_run(struct mq_php_queue *self, struct run *run, struct mq_report 
     self->working = true;
     enum mq_status status = open_run(run, self, &err);
     if (status == MQ_OK) {
+        mq_php_queue_let_go(self);
         status = work(run, report, &err);
     }
     self->working = false;
