@@ -327,11 +327,21 @@ bool mq_utf8_steers(uint32_t code)
            (code >= 0x2066 && code <= 0x2069);
 }
 
-/* Takes a character, or a byte that is not UTF-8, off s and returns its printable form. */
-static struct mq_str next_printable(struct mq_str *s)
+/* Takes printable ASCII off s, at most `most` octets at once; or else one character, or one byte
+ * that is not UTF-8. Returns the printable form. */
+static struct mq_str next_printable(struct mq_str *s, size_t most)
 {
     uint32_t code = 0;
-    size_t step = mq_utf8_next(*s, &code);
+    size_t step = 0;
+    while (step < s->len && step < most && s->data[step] >= 0x20 && s->data[step] < 0x7F) {
+        step++;
+    }
+    if (step > 0) {
+        struct mq_str run = {s->data, step};
+        *s = mq_str_skip(*s, step);
+        return run;
+    }
+    step = mq_utf8_next(*s, &code);
     struct mq_str shown = {s->data, step};
     if (step == 0) {
         shown = MQ_STR("\xEF\xBF\xBD");
@@ -346,14 +356,14 @@ static struct mq_str next_printable(struct mq_str *s)
 void mq_buffer_printable(struct mq_buffer *buffer, struct mq_str s)
 {
     while (s.len > 0) {
-        mq_buffer_str(buffer, next_printable(&s));
+        mq_buffer_str(buffer, next_printable(&s, s.len));
     }
 }
 
 size_t mq_str_printable(char *out, size_t size, size_t used, struct mq_str s)
 {
     while (s.len > 0) {
-        struct mq_str shown = next_printable(&s);
+        struct mq_str shown = next_printable(&s, size - used - 1);
         if (used + shown.len >= size) {
             break;
         }
