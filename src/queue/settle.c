@@ -335,11 +335,16 @@ static enum mq_status delete_row(struct mq_tx *tx, struct mq_settlement *s, stru
                : MQ_OK;
 }
 
+static bool deletes(const struct mq_settlement *s, const struct tally *t)
+{
+    bool all_sent = t->becomes[MQ_STATE_COUNT] == t->all && s->job->refused == NULL;
+    return all_sent || is_whole(s, MQ_OUTCOME_ORPHAN);
+}
+
 bool mq_settle_deletes(const struct mq_settlement *s)
 {
     struct tally t = add_up(s);
-    bool all_sent = t.becomes[MQ_STATE_COUNT] == t.all && s->job->refused == NULL;
-    return all_sent || is_whole(s, MQ_OUTCOME_ORPHAN);
+    return deletes(s, &t);
 }
 
 /* The latest time at which the relay can have accepted what was handed over. */
@@ -353,7 +358,7 @@ static int64_t taken_s(const struct mq_tx *tx, const struct mq_settlement *s)
 static enum mq_status change_row(struct mq_tx *tx, struct mq_settlement *s, const struct tally *t,
                                  struct plan *plan, struct mq_error *err)
 {
-    if (mq_settle_deletes(s)) {
+    if (deletes(s, t)) {
         write_error(s->error, &plan->error);
         return s->row == MQ_ROW_STANDS ? delete_row(tx, s, err) : MQ_OK;
     }

@@ -114,6 +114,19 @@ static void append_commands(struct mq_smtp_session *session, struct mq_smtp_tx *
     }
 }
 
+/* The first dot behind a line end, or NULL. This reads each octet of a message: memchr() does it
+ * many times faster than memmem() with two octets. */
+static const char *line_dot(const char *text, size_t len)
+{
+    const char *end = text + len, *dot = text;
+    while (dot + 1 < end && (dot = memchr(dot + 1, '.', (size_t)(end - dot) - 1)) != NULL) {
+        if (dot[-1] == '\n') {
+            return dot;
+        }
+    }
+    return NULL;
+}
+
 /* Appends as much of `text` as fits, with a dot at the beginning of a line doubled (RFC 5321,
  * 4.5.2). Returns how many bytes of `text` were taken. */
 static size_t append_stuffed(struct mq_smtp_session *session, struct mq_str text)
@@ -128,9 +141,9 @@ static size_t append_stuffed(struct mq_smtp_session *session, struct mq_str text
             len = room(session) - DOT_ROOM + 1;
         }
         /* Up to a line end before a dot; that dot is the next round's first. */
-        const char *end = memmem(text.data + at, len, "\n.", 2);
-        if (end != NULL) {
-            len = (size_t)(end - (text.data + at)) + 1;
+        const char *dot = line_dot(text.data + at, len);
+        if (dot != NULL) {
+            len = (size_t)(dot - (text.data + at));
         }
         append(session, text.data + at, len);
         at += len;
