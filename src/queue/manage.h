@@ -9,6 +9,7 @@
 #include "core/buffer.h"
 #include "core/error.h"
 #include "policy/bucket.h"
+#include "policy/limits.h"
 #include "policy/states.h"
 
 struct mq_job;
@@ -17,8 +18,7 @@ struct mq_query; /* db/db.h */
 struct mq_queue;
 struct mq_value;
 
-#define MQ_STATS_LIMITS 16
-/* A limit of mailLimits. */
+/* A limit of mailLimits or mailWarmup. */
 struct mq_limit_state {
     char text[160];       /* as written, or its beginning */
     int64_t left;         /* recipients or mails that have room now; -1: by relay or sender */
@@ -34,7 +34,7 @@ struct mq_stats {
     int64_t limit;            /* recipients an hour; 0: none */
     int64_t burst;
     enum mq_rate_mode rate_mode;
-    struct mq_limit_state limits[MQ_STATS_LIMITS];
+    struct mq_limit_state limits[2 * MQ_LIMITS_MAX];
     size_t limit_count;
     double tokens;      /* in the bucket now; 0 without a limit */
     int64_t empty_in_s; /* until all is sent, at the limit; -1: unknown (no limit set) */

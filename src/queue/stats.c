@@ -241,8 +241,6 @@ static enum mq_status read_empty_in(struct mq_tx *tx, struct mq_stats *out, stru
     return MQ_OK;
 }
 
-_Static_assert(MQ_STATS_LIMITS == (int)MQ_LIMITS_MAX, "stats have room for all limits");
-
 static enum mq_status read_limits(struct mq_tx *tx, struct mq_stats *out, struct mq_error *err)
 {
     struct mq_limits *limits = tx->settings.limits;

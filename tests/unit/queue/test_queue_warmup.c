@@ -66,6 +66,27 @@ static void test_beside_limits(void **state)
     fx_close(&fx);
 }
 
+/* As many limits as mailLimits and mailWarmup can have together. */
+static void test_many(void **state)
+{
+    struct fixture fx;
+    struct mq_buffer limits = {0}, warmup = {0};
+    (void)state;
+    for (int i = 1; i <= 16; i++) {
+        mq_buffer_printf(&limits, "%s9/%dh", i > 1 ? ", " : "", i);
+        mq_buffer_printf(&warmup, "%s2027-01-15: 9 per relay r%d", i > 1 ? "; " : "", i);
+    }
+    open_queue(&fx, warmup.data);
+    fx_set(&fx, "mailLimits", limits.data);
+    struct mq_stats stats = fx_stats(&fx);
+    assert_int_equal(stats.limit_count, 32);
+    assert_string_equal(stats.limits[31].text, "9/1d per relay r16");
+    assert_int_equal(send_all(&fx), 9);
+    mq_buffer_clear(&limits);
+    mq_buffer_clear(&warmup);
+    fx_close(&fx);
+}
+
 static void test_faults(void **state)
 {
     struct fixture fx;
@@ -91,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_days),
         cmocka_unit_test(test_beside_limits),
+        cmocka_unit_test(test_many),
         cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
