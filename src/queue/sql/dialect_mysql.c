@@ -117,7 +117,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* FOR UPDATE locks a row that it finds by key even if the value does not match. So a
      * subquery checks the value first, without a lock (if the transaction is ours, at READ
      * COMMITTED). */
-    [MQ_SQL_LOCK_BUCKET] = LOCKED("?1") " UNION ALL " LOCKED("?2"),
+    [MQ_SQL_LOCK_BUCKET] = LOCKED("?1") " UNION ALL " LOCKED("?2") " UNION ALL " LOCKED("?3"),
 
     /* Several servers on one host can differ in nothing but their directories. */
     [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, @@datadir, DATABASE(), '{T}')",

@@ -61,7 +61,8 @@ static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_erro
         return MQ_OK;
     }
     struct mq_args keys = MQ_ARGS(mq_cstr(mq_config_keys[MQ_KEY_MAX_PER_HOUR].name),
-                                  mq_cstr(mq_config_keys[MQ_KEY_LIMITS].name));
+                                  mq_cstr(mq_config_keys[MQ_KEY_LIMITS].name),
+                                  mq_cstr(mq_config_keys[MQ_KEY_WARMUP].name));
     MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_LOCK_BUCKET, keys, &found, err));
     *locked = found != 0;
     /* While this transaction waited for the lock, another may have refilled the bucket up to a
