@@ -35,7 +35,7 @@ struct taking {
     } back[MQ_CLAIM_CHUNK];
     size_t back_count;
     bool puts_back;
-    int64_t marked; /* mq_hours_marked() */
+    int64_t marked; /* mq_settings_marked() */
     bool stop;
 };
 
@@ -215,14 +215,14 @@ static enum mq_status write_opening(struct taking *t, struct put_back *first, st
 static enum mq_status write_back(struct taking *t, struct mq_error *err)
 {
     const struct mq_tx *tx = t->tx;
-    bool first = t->back_count > 0 && t->marked == 0;
+    bool first = t->puts_back && t->marked == 0;
     for (size_t i = 0; i < t->back_count; i++) {
         if (t->back[i].id) {
             MQ_TRY(write_opening(t, &t->back[i], err));
         }
     }
     t->back_count = 0;
-    t->marked = first ? mq_hours_mark(&tx->settings) : t->marked;
+    t->marked = first ? mq_settings_mark(&tx->settings) : t->marked;
     return first ? set_mark(tx->queue, t->marked, err) : MQ_OK;
 }
 
@@ -240,18 +240,19 @@ static void check_hours(struct taking *t, const struct mq_job *job, bool *put_ba
     }
 }
 
-/* Brings forward the next rows that other hours than the present ones put back. *more: there may be
- * others. */
+/* Brings forward the next rows that other hours or limits than the present ones put back. *more:
+ * there may be others. */
 static enum mq_status forward(struct taking *t, bool *more, struct mq_error *err)
 {
     struct mq_tx *tx = t->tx;
     struct mq_queue *queue = tx->queue;
-    int64_t mark = mq_hours_mark(&tx->settings), end = 0;
+    int64_t mark = mq_settings_mark(&tx->settings), end = 0;
     int64_t after = queue->forward_mark == mark ? queue->forward_after : 0;
     struct mq_args range = MQ_ARGS(mq_int(after), mq_int(MQ_ROWS_A_CYCLE));
     if (t->marked == 0 || t->marked == mark) {
         return MQ_OK;
     }
+    MQ_TRY(after ? MQ_OK : mq_lines_forget(tx, err));
     MQ_TRY(mq_sql_int(queue, MQ_SQL_WALK_END, range, &end, err));
     t->claim->forward_after = end;
     t->claim->forward_mark = mark;
@@ -261,9 +262,10 @@ static enum mq_status forward(struct taking *t, bool *more, struct mq_error *err
         return set_mark(queue, mark, err);
     }
     return mq_sql_exec_text(queue,
-                            "UPDATE {t} SET next_attempt_at = ?1, parked_for = NULL WHERE id > ?2 "
-                            "AND id <= ?3 AND " MQ_CLAIMABLE_SQL " AND parked_for = '" MQ_FOR_HOURS
-                            "' AND next_attempt_at > ?1",
+                            "UPDATE {t} SET next_attempt_at = ?1, parked_for = NULL, "
+                            "waits_for = NULL WHERE id > ?2 AND id <= ?3 AND " MQ_CLAIMABLE_SQL
+                            " AND (parked_for = '" MQ_FOR_HOURS "' OR waits_for IS NOT NULL) "
+                            "AND next_attempt_at > ?1",
                             MQ_ARGS(mq_int(tx->now_s), mq_int(after), mq_int(end)), err);
 }
 
@@ -333,7 +335,7 @@ static size_t wanted(const struct taking *t)
 }
 
 /* On a server the settings were read before the rows were locked. Checks that no move to another
- * database began or ended in between, and that mailHours are the same. */
+ * database began or ended in between, and that mailHours and the limits are the same. */
 static enum mq_status look_again(struct taking *t, struct mq_error *err)
 {
     struct mq_settings settings;
@@ -344,7 +346,7 @@ static enum mq_status look_again(struct taking *t, struct mq_error *err)
     if (!settings.enabled) {
         t->claim->end = MQ_CLAIM_DISABLED;
         t->stop = true;
-    } else if (mq_hours_mark(&settings) != mq_hours_mark(&t->tx->settings)) {
+    } else if (mq_settings_mark(&settings) != mq_settings_mark(&t->tx->settings)) {
         t->claim->end = MQ_CLAIM_MORE;
         t->stop = true;
     }
@@ -484,7 +486,7 @@ enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *re
     }
     struct mq_party anyone = party_of(&t, NULL);
     MQ_TRY(mq_limit_check_relays(tx, request->relay_count, err));
-    t.marked = mq_hours_marked(tx->queue, &tx->settings);
+    t.marked = mq_settings_marked(&tx->settings, tx->queue->names.table);
     MQ_TRY(forward(&t, &more, err));
     MQ_TRY(mq_limit_allowance(tx, &anyone, &t.allowance, err));
     enum mq_status status = take_all(&t, err);

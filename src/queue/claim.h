@@ -64,8 +64,8 @@ struct mq_claim {
     char reason[256];      /* TOKENS: the limit of mailLimits that is full, or "" */
     enum mq_status status; /* a failure of recovery or claim only; the outcomes are settled */
     struct mq_error error;
-    int64_t forward_after; /* mail that other hours put back was brought forward up to this id … */
-    int64_t forward_mark;  /* … for the present rules (mq_hours_mark()) */
+    int64_t forward_after; /* mail that other rules put back was brought forward up to this id … */
+    int64_t forward_mark;  /* … for the present ones (mq_settings_mark()) */
     int64_t dropped_bytes; /* octets of messages deleted with expired and orphaned rows */
 };
 

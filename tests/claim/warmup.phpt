@@ -1,5 +1,5 @@
 --TEST--
-mailWarmup on each database, without another limit
+mailWarmup on each database, without another limit: what waits for a day's amount goes when that changes, whoever changed it
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -13,6 +13,7 @@ posix
 require __DIR__ . '/../lib/backends.inc';
 on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
     $queue = $backend->queue();
+    $pdo = $backend->pdo([PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
     $day = gmdate('Y-m-d', time() - 86400);
     $queue->setConfig('mailRateMode', 'strict');
     $queue->setConfig('mailWarmup', "$day: 2, 2, 2 per sender domain");
@@ -25,6 +26,15 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
         echo "$job->reference waits for $job->waitsFor, ", round(($job->nextAttemptAt - time()) / 3600), " h\n";
     }
     echo 'claimed: ', $claim(), "\n";
+    $queue->setConfig('mailWarmup', "$day: 4, 4, 4 per sender domain");
+    echo 'claimed, 4 a day: ', $claim(), "\n";
+    $pdo->exec("UPDATE config SET value = '$day: 5, 5, 5 per sender domain' WHERE " . match ($backend->name) {
+        'mysql' => '`key`',
+        default => 'key',
+    } . " = 'mailWarmup'");
+    echo 'claimed, 5 a day: ', $claim(), "\n";
+    $queue->setConfig('mailWarmup', null);
+    echo 'claimed, no limit: ', $claim(), "\n";
 });
 ?>
 --EXPECT--
@@ -34,3 +44,6 @@ r4 waits for 2/1d per sender domain, 12 h
 r5 waits for 2/1d per sender domain, 24 h
 r6 waits for 2/1d per sender domain, 36 h
 claimed: 
+claimed, 4 a day: r3 r4
+claimed, 5 a day: r5
+claimed, no limit: r6

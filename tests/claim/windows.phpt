@@ -25,7 +25,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
         echo "$job->reference waits for $job->waitsFor, ", $job->attempts, ' attempts, ', intdiv($job->nextAttemptAt - time() + 900, 1800), " half hours\n";
     }
     must($queue->complete($jobs[0]) && $queue->release($jobs[1]) && $queue->fail($jobs[2], 'x'), 'settled');
-    foreach ($pdo->query('SELECT scope, SUM(n) FROM mail_window WHERE scope NOT LIKE \'0 %\' GROUP BY scope ORDER BY scope DESC', PDO::FETCH_NUM) as $row) {
+    foreach ($pdo->query('SELECT scope, SUM(n) FROM mail_window WHERE scope NOT LIKE \'line %\' GROUP BY scope ORDER BY scope DESC', PDO::FETCH_NUM) as $row) {
         echo 'counted: ', implode(' ', $row), "\n";
     }
     echo 'claimed ', implode(' ', array_map(fn($job) => $job->reference, $queue->claim(10))), ', ', json_encode($queue->stats()->limits[1]['left']), " mails left\n";

@@ -48,10 +48,6 @@ enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, cons
     enum mq_status status = check_set(queue, key, value, err);
     while (mq_tx_next(&tx, &status, err)) {
         status = mq_config_put(queue, key, value, err);
-        if (status == MQ_OK && strcmp(key, mq_config_keys[MQ_KEY_LIMITS].name) == 0) {
-            /* Mail that waits for the old limits gets its slots by the new ones. */
-            status = mq_sql_exec(queue, MQ_SQL_LINES_END, MQ_ARGS(mq_int(tx.now_s)), err);
-        }
     }
     return status;
 }

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "core/clock.h"
-#include "core/hash.h"
-#include "core/json.h"
 #include "policy/hours.h"
 #include "policy/types.h"
 #include "queue/config/keys.h"
@@ -199,26 +197,4 @@ bool mq_hours_rule(const struct mq_queue *queue, size_t i, int64_t at_s, struct 
         mq_buffer_printf(types, "%s%s", n ? ", " : "", rule->types.items[n]);
     }
     return true;
-}
-
-int64_t mq_hours_mark(const struct mq_settings *settings)
-{
-    return settings->hours ? (int64_t)mq_hash_32(mq_str_of(settings->hours)) + 1 : 0;
-}
-
-int64_t mq_hours_marked(const struct mq_queue *queue, const struct mq_settings *settings)
-{
-    struct mq_strings marks = {0};
-    int64_t mark = 0;
-    if (!settings->hours_kept) {
-        return 0;
-    }
-    mq_json_read(mq_str_of(settings->hours_kept), '{', &marks);
-    for (size_t i = 0; i < marks.count; i += 2) {
-        if (strcmp(marks.items[i], queue->names.table) == 0) {
-            mq_config_parse_int(mq_str_of(marks.items[i + 1]), &mark);
-        }
-    }
-    mq_strings_clear(&marks);
-    return mark;
 }

@@ -39,10 +39,4 @@ int64_t mq_hours_opening(const struct mq_queue *queue, const struct mq_settings 
 bool mq_hours_rule(const struct mq_queue *queue, size_t i, int64_t at_s, struct mq_buffer *types,
                    int64_t *open_s);
 
-/* A mark of these rules; 0: no rules. */
-int64_t mq_hours_mark(const struct mq_settings *settings);
-/* The mark of the rules by which mail of this job table was put back (mailHoursKept); 0: none was,
- * or mailHoursKept cannot be read. */
-int64_t mq_hours_marked(const struct mq_queue *queue, const struct mq_settings *settings);
-
 #endif

@@ -296,7 +296,7 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                                  "after a dot, or only one mail's commands as a group.",
                                  .internal = true},
     [MQ_KEY_HOURS_KEPT] = {"mailHoursKept", &object, "",
-                           "By which mailHours mail of which job table was put back.",
+                           "By which mailHours and limits mail of which job table was put back.",
                            .internal = true, .in_claims = true},
     [MQ_KEY_LAST_RUN] = {"mailLastRun", &moment, "", "When a worker last ran.", .internal = true},
     [MQ_KEY_MOVED_TO] = {"mailQueueMovedTo", &object, "",

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/hash.h"
 #include "core/json.h"
 #include "policy/limits.h"
 #include "policy/states.h"
@@ -255,6 +256,36 @@ bool mq_settings_limit_by(const struct mq_settings *settings, int scope)
         any = any || settings->limits->items[i].scope == (enum mq_limit_scope)scope;
     }
     return any;
+}
+
+/* ---- by what mail was put back ---- */
+
+int64_t mq_settings_mark(const struct mq_settings *settings)
+{
+    const char *const rules[] = {settings->hours, settings->limits_text, settings->warmup_text};
+    uint64_t hash = MQ_HASH_BEGIN;
+    bool any = false;
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        any = any || rules[i];
+        hash = mq_hash(mq_hash(hash, mq_str_of(rules[i])), MQ_STR(";"));
+    }
+    return any ? (int64_t)(hash >> 32) + 1 : 0;
+}
+
+int64_t mq_settings_marked(const struct mq_settings *settings, const char *table)
+{
+    struct mq_strings marks = {0};
+    int64_t mark = 0;
+    if (settings->hours_kept) {
+        mq_json_read(mq_str_of(settings->hours_kept), '{', &marks);
+    }
+    for (size_t i = 0; i < marks.count; i += 2) {
+        if (strcmp(marks.items[i], table) == 0) {
+            mq_config_parse_int(mq_str_of(marks.items[i + 1]), &mark);
+        }
+    }
+    mq_strings_clear(&marks);
+    return mark;
 }
 
 void mq_settings_clear(struct mq_settings *settings)

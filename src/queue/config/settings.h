@@ -42,6 +42,11 @@ static inline bool mq_settings_limit(const struct mq_settings *settings)
 
 /* Whether a limit of mailLimits has this scope (enum mq_limit_scope). */
 bool mq_settings_limit_by(const struct mq_settings *settings, int scope);
+/* A mark of the rules that put mail back: mailHours, and today's limits; 0: there are none. */
+int64_t mq_settings_mark(const struct mq_settings *settings);
+/* The mark of those by which mail of this job table was put back; 0: none was, or mailHoursKept
+ * cannot be read. */
+int64_t mq_settings_marked(const struct mq_settings *settings, const char *table);
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
                                 struct mq_error *err);
 void mq_settings_clear(struct mq_settings *settings);

@@ -124,10 +124,6 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_LINE_END] = "SELECT 1 FROM {t} WHERE id = ?1 AND waits_for IS NOT NULL "
                         "AND {+}" MQ_CLAIMABLE_SQL,
 
-    [MQ_SQL_LINES_END] = "UPDATE {t} SET next_attempt_at = ?1, waits_for = NULL "
-                         "WHERE waits_for IS NOT NULL AND next_attempt_at > ?1 "
-                         "AND " MQ_CLAIMABLE_SQL,
-
     [MQ_SQL_COUNT_ADD] = "INSERT INTO {C}(hour, mail_type, event, part, mails, recipients) "
                          "VALUES (?1, ?2, ?3, ?4, ?5, ?6){U}",
     [MQ_SQL_COUNT_PARTS] = "SELECT min(hour) FROM {C} WHERE part > 0 AND hour < ?1",

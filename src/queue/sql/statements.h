@@ -58,7 +58,6 @@ enum mq_sql {
     MQ_SQL_WINDOW_DROP,  /* of one scope */
     MQ_SQL_WINDOW_PURGE, /* of all */
     MQ_SQL_LINE_END,     /* whether job ?1 still waits for a limit */
-    MQ_SQL_LINES_END,    /* ends all waiting for limits */
     MQ_SQL_COUNT_ADD,    /* many rows on a server: history.c */
     MQ_SQL_COUNT_PARTS,  /* an hour before ?1 whose counters have parts */
     MQ_SQL_COUNT_HOURS,  /* an hour before ?1 that is not the first of its ?2 seconds */

@@ -160,16 +160,24 @@ static enum mq_status expect_limits(struct mq_tx *tx, struct mq_job *job, int64_
     return MQ_OK;
 }
 
+/* Whether the job is put back until its hours begin, or by rules that have changed, so that the
+ * next claim brings it forward. */
+static bool is_put_back(const struct mq_tx *tx, const struct mq_job *job)
+{
+    int64_t marked = mq_settings_marked(&tx->settings, tx->queue->names.table);
+    return (job->parked_for && strcmp(job->parked_for, MQ_FOR_HOURS) == 0) ||
+           (job->put_back && marked != mq_settings_mark(&tx->settings));
+}
+
 static enum mq_status expect_one(struct mq_tx *tx, struct mq_job *job, struct mq_error *err)
 {
     int64_t ahead = 0;
     if (!tx->settings.enabled) {
         return MQ_OK;
     }
-    /* If the hours were changed, the next claim brings forward what was put back. */
-    bool put_back = job->parked_for && strcmp(job->parked_for, MQ_FOR_HOURS) == 0;
-    int64_t from_s =
-        job->next_attempt_at > tx->now_s && !put_back ? job->next_attempt_at : tx->now_s;
+    int64_t from_s = job->next_attempt_at > tx->now_s && !is_put_back(tx, job)
+                         ? job->next_attempt_at
+                         : tx->now_s;
     if (tx->settings.bucket.limit > 0 || mq_settings_limit_by(&tx->settings, MQ_SCOPE_ALL)) {
         MQ_TRY(count_ahead(tx->queue, job, from_s, &ahead, err));
         if (ahead >= AHEAD_MAX) {

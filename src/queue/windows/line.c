@@ -20,7 +20,7 @@
 static void line_name(const struct mq_tx *tx, const struct mq_line *line,
                       char out[MQ_REFERENCE_MAX + 1])
 {
-    snprintf(out, MQ_REFERENCE_MAX + 1, "%d %s", line->priority,
+    snprintf(out, MQ_REFERENCE_MAX + 1, "line %d %s", line->priority,
              tx->windows->items[line->window].scope);
 }
 
@@ -106,6 +106,12 @@ enum mq_status mq_windows_put_back(struct mq_tx *tx, const struct mq_room *room,
     MQ_TRY(find_slot(tx, room, job, &slot_s, err));
     struct mq_args args = MQ_ARGS(mq_int(slot_s), mq_text(room->full->text), mq_int(job->id));
     return mq_sql_exec(tx->queue, MQ_SQL_PUT_BACK, args, err);
+}
+
+enum mq_status mq_lines_forget(struct mq_tx *tx, struct mq_error *err)
+{
+    return mq_sql_exec_text(tx->queue, "DELETE FROM {S} WHERE scope LIKE 'line %'", MQ_NO_ARGS,
+                            err);
 }
 
 enum mq_status mq_lines_store(struct mq_tx *tx, struct mq_error *err)

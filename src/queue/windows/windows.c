@@ -46,7 +46,7 @@ static char *scope_of(const struct mq_limit *limit, struct mq_str who)
     }
     char *text = mq_buffer_take(&name);
     mq_buffer_clear(&name);
-    size_t most = MQ_REFERENCE_MAX - 8; /* line.c and the bucket write a word before it */
+    size_t most = MQ_REFERENCE_MAX - 10; /* line.c and the bucket write words before it */
     if (text && strlen(text) > most) {
         uint64_t hash = mq_hash(MQ_HASH_BEGIN, mq_str_of(text));
         snprintf(text + most - 17, 18, "#%016llx", (unsigned long long)hash);

@@ -64,6 +64,8 @@ enum mq_status mq_windows_expect(struct mq_tx *tx, const struct mq_ahead *ahead,
  * mails it leaves. */
 enum mq_status mq_windows_left(struct mq_tx *tx, const struct mq_limit *limit, struct mq_room *room,
                                struct mq_error *err);
+/* Forgets all lines: mail that is put back from now on is the first in its line. */
+enum mq_status mq_lines_forget(struct mq_tx *tx, struct mq_error *err);
 /* Write all changes: of the windows, and of who waits for them. */
 enum mq_status mq_windows_store(struct mq_tx *tx, struct mq_error *err);
 enum mq_status mq_lines_store(struct mq_tx *tx, struct mq_error *err);

@@ -66,6 +66,25 @@ static void test_beside_limits(void **state)
     fx_close(&fx);
 }
 
+/* Mail that a day's amount keeps has times as that amount lets it go; the next day brings it
+ * forward. */
+static void test_of_a_sender(void **state)
+{
+    struct fixture fx;
+    (void)state;
+    open_queue(&fx, "2027-01-15: 2, 7, 9 per sender domain");
+    assert_int_equal(send_all(&fx), 2);
+    assert_int_equal(fx.claim.end, MQ_CLAIM_EMPTY);
+    assert_true(fx_int(&fx, "SELECT max(next_attempt_at) FROM mail_queue") > START + 20 * DAY_S);
+    fx.now_s = NEXT_S;
+    assert_int_equal(send_all(&fx), 5);
+    fx.now_s = NEXT_S + DAY_S + 3600;
+    assert_int_equal(send_all(&fx), 9);
+    fx.now_s = NEXT_S + 2 * DAY_S;
+    assert_int_equal(send_all(&fx), 34);
+    fx_close(&fx);
+}
+
 /* As many limits as mailLimits and mailWarmup can have together. */
 static void test_many(void **state)
 {
@@ -110,9 +129,8 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_days),
-        cmocka_unit_test(test_beside_limits),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_days),        cmocka_unit_test(test_beside_limits),
+        cmocka_unit_test(test_of_a_sender), cmocka_unit_test(test_many),
         cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
