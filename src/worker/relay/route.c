@@ -70,7 +70,11 @@ struct mq_lane *mq_route_lane(struct mq_route *route, const struct mq_delivery *
 {
     struct mq_lane *lane = NULL;
     const struct mq_lane *tried = delivery && delivery->moves > 0 ? delivery->lane : NULL;
-    return pick(&route->group, tried, take, &lane) == FOUND ? lane : NULL;
+    enum pick found = pick(&route->group, tried, take, &lane);
+    if (found == CLOSED && tried) { /* the others have failed meanwhile: it must hold up no mail */
+        found = pick(&route->group, NULL, take, &lane);
+    }
+    return found == FOUND ? lane : NULL;
 }
 
 /* Whether the route has an open lane besides `tried`. */

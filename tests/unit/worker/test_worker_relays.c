@@ -94,6 +94,29 @@ static void test_comes_back_within_the_run(void **state)
     assert_int_equal(scene->report.try_later, 0);
 }
 
+static bool turns_four_away(const struct mq_transfer *transfer)
+{
+    return transfer->job_id >= 3 && transfer->job_id <= 6;
+}
+
+/* Mails that one relay gave back wait for the other. That fails with the first two of them: the
+ * others must not keep the mail behind them from the first relay. */
+static void test_moved_to_one_that_fails(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->dsn = "failover(a b)?retry_period=3600";
+    scene->relay.turns_away = turns_four_away;
+    scene->relay.sessions = scene->other.sessions = 1;
+    scene->other.down = true;
+    scene->options.batch = 4;
+    enqueue_mails(scene, 20);
+    scene->options.time_limit_s = 60;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->relay.accepted_count, 16);
+    assert_int_equal(count_jobs(scene, "pending"), 4);
+    assert_int_equal(most_attempts(scene), 0);
+}
+
 static void deny(struct fake_relay *relay, struct mq_transfer *transfer, struct mq_target *target)
 {
     (void)relay;
@@ -155,7 +178,7 @@ static void test_lacks_an_extension(void **state)
 static void dead_for_a_week(struct scene_worker *scene)
 {
     fx_set(&scene->fx, "mailMaxPerHour", "3600");
-    fx_set(&scene->fx, "mailLimitMode", "strict");
+    fx_set(&scene->fx, "mailRateMode", "strict");
     fx_set(&scene->fx, "mailBurst", "1");
     scene->options.time_limit_s = 55;
     scene->relay.down = scene->other.down = true;
@@ -194,6 +217,7 @@ int main(void)
         T(test_failover),
         T(test_round_robin),
         T(test_comes_back_within_the_run),
+        T(test_moved_to_one_that_fails),
         T(test_denies_all),
         T(test_lacks_an_extension),
         T(test_dead_for_a_week),
