@@ -230,9 +230,12 @@ static void fake_abort(struct mq_transport *transport)
 static void fake_quit(struct mq_transport *transport, int64_t timeout_ms)
 {
     struct fake_relay *relay = relay_of(transport);
-    (void)timeout_ms;
     assert_int_equal(relay->under_way_count, 0);
     relay->quits++;
+    relay->quit_ms = timeout_ms;
+    if (relay->silent) {
+        usleep((useconds_t)timeout_ms * 1000);
+    }
 }
 
 static const struct mq_transport_ops fake_ops = {

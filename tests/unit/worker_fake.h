@@ -18,6 +18,7 @@ struct fake_relay {
     size_t sessions;
     int64_t latency_ms, body_ms;
     bool down;    /* no connection works: there is trouble as soon as a mail is submitted */
+    bool silent;  /* QUIT is not answered */
     bool bounces; /* sessions end before a mail is through: every mail comes back untouched */
     int64_t retry_after_s; /* named with the trouble */
     /* The result of one target; NULL: accepted. Sets result, code and reply. */
@@ -35,6 +36,7 @@ struct fake_relay {
     size_t under_way_count;
     int steps, recalls, wind_downs, aborts, quits, submits;
     int bodies;        /* that left */
+    int64_t quit_ms;   /* how long the last quit() could take */
     int64_t *accepted; /* ids of jobs, in order, once for each accepted target */
     size_t accepted_count;
     size_t most_under_way;

@@ -85,11 +85,13 @@ void mq_run_wind_down(struct mq_run *run)
     }
 }
 
-/* Each lane has the whole time: relays answer QUIT at once, if at all. */
+/* All lanes have this time together; those that come after it only send their QUIT. */
 void mq_run_quit(struct mq_run *run, int64_t timeout_ms)
 {
+    int64_t until_ms = mq_clock_monotonic_ms() + timeout_ms;
     for (size_t i = 0; i < run->relays->lane_count; i++) {
-        mq_transport_quit(run->relays->lanes[i]->transport, timeout_ms);
+        int64_t left_ms = until_ms - mq_clock_monotonic_ms();
+        mq_transport_quit(run->relays->lanes[i]->transport, left_ms > 0 ? left_ms : 0);
     }
 }
 

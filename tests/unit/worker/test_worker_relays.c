@@ -1,5 +1,6 @@
 /* Several relays in one run: groups, and relays that fail, are left out and come back. The clock
  * moves only when the worker waits. */
+#include "worker/run.h"
 #include "worker_fake.h"
 
 static int64_t most_attempts(struct scene_worker *scene)
@@ -92,6 +93,24 @@ static void test_comes_back_within_the_run(void **state)
     size_t first = scene->relay.accepted_count, second = scene->other.accepted_count;
     assert_in_range(3 * second, first * 8 / 10, first * 13 / 10);
     assert_int_equal(scene->report.try_later, 0);
+}
+
+/* However many relays do not answer QUIT, a run that stops waits only once. */
+static void test_quits_together(void **state)
+{
+    struct scene_worker *scene = *state;
+    struct mq_run run = {.relays = &scene->relays};
+    struct fake_relay *relays[] = {&scene->relay, &scene->other};
+    for (int i = 0; i < 2; i++) {
+        relays[i]->silent = true;
+        assert_int_equal(mq_relays_add_transport(&scene->relays, i ? "b" : "a",
+                                                 &relays[i]->transport, 1, &scene->err),
+                         MQ_OK);
+    }
+    mq_run_quit(&run, 100);
+    assert_in_range(scene->relay.quit_ms, 1, 100);
+    assert_int_equal(scene->other.quit_ms, 0);
+    mq_relays_clear(&scene->relays);
 }
 
 static bool turns_four_away(const struct mq_transfer *transfer)
@@ -218,6 +237,7 @@ int main(void)
         T(test_round_robin),
         T(test_comes_back_within_the_run),
         T(test_moved_to_one_that_fails),
+        T(test_quits_together),
         T(test_denies_all),
         T(test_lacks_an_extension),
         T(test_dead_for_a_week),
