@@ -465,6 +465,7 @@ static enum mq_status closed(struct mq_tx *tx, const struct mq_claim_request *re
         return MQ_OK;
     }
     MQ_TRY(look_up_pauses(tx, request, &claim->resume_s, err));
+    claim->resume_s = request->opens_more ? 0 : claim->resume_s;
     *is = claim->resume_s > 0;
     if (*is) {
         claim->end = MQ_CLAIM_PAUSED;

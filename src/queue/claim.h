@@ -35,8 +35,9 @@ struct mq_claim_request {
     int64_t lease_s;
     const int *below;              /* only jobs of a lower priority than this; NULL: any */
     const char *token;             /* MQ_TOKEN_HEX digits */
-    struct mq_relay_state *relays; /* claims nothing while all of these are paused */
+    struct mq_relay_state *relays; /* claims nothing while all of these are paused, … */
     size_t relay_count;
+    bool opens_more;                /* … unless the run can open others for the mail */
     const char *const *dead_tokens; /* of workers known to be dead: their jobs are recovered */
     size_t dead_count;
     const struct mq_evidence_source *evidence; /* NULL: none */

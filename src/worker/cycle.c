@@ -318,6 +318,7 @@ void mq_run_cycle(struct mq_run *run)
         .token = run->token,
         .relays = relays,
         .relay_count = run->relays->lane_count,
+        .opens_more = run->relays->choose != NULL,
         .dead_tokens = run->recovery->tokens,
         .dead_count = run->recovery->dead_count,
         .evidence = &run->recovery->source,

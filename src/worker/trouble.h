@@ -48,7 +48,8 @@ bool mq_run_doubts_relays(const struct mq_run *run);
 void mq_run_watch_relays(struct mq_run *run, bool idle);
 
 /* Closes the lane until then (UTC): mail waits, or goes to other lanes of its route. Ends the run
- * if no lane is open any more; `reason` is then the report's. */
+ * if no lane is open any more, unless the application chooses the relays; `reason` is then the
+ * report's. */
 void mq_lane_close(struct mq_lane *lane, int64_t until_s, const char *reason);
 /* Opens a closed lane again when its time is over, as if it were a new run's. */
 void mq_lane_reopen(struct mq_lane *lane);

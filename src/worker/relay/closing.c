@@ -1,13 +1,14 @@
-/* A lane whose relay fails is closed for a while. Without an open lane, the run ends. */
+/* A lane whose relay fails is closed for a while. Without an open lane, the run ends, unless the
+ * application chooses the relays. */
 #include "send/transport.h"
 #include "worker/relay/routes.h"
 #include "worker/run.h"
 
-/* The lane that opens first; NULL if one is open. */
+/* The lane that opens first; NULL if one is open, or the application can name others. */
 static const struct mq_lane *opens_first(const struct mq_run *run)
 {
     const struct mq_lane *first = NULL;
-    for (size_t i = 0; i < run->relays->lane_count; i++) {
+    for (size_t i = 0; i < run->relays->lane_count && !run->relays->choose; i++) {
         const struct mq_lane *lane = run->relays->lanes[i];
         if (mq_lane_is_open(lane)) {
             return NULL;

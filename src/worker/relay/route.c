@@ -324,15 +324,18 @@ static int64_t wanted(const struct mq_run *run, struct mq_route *route, bool set
 int64_t mq_run_wanted(const struct mq_run *run, bool settles)
 {
     int64_t sum = 0;
-    bool others = mq_run_waiting(run) > 0;
+    bool others = mq_run_waiting(run) > 0, any_open = false;
     for (size_t i = 0; i < run->relays->route_count; i++) {
         struct mq_route *route = run->relays->routes[i];
-        int64_t want = is_open(route, NULL) ? wanted(run, route, settles) : 0;
+        bool open = is_open(route, NULL);
+        int64_t want = open ? wanted(run, route, settles) : 0;
+        any_open = any_open || open;
         bool looked = others && route->waiting.count == 0 && !is_only(route) &&
                       mq_run_now_ms(run) < route->look_ms;
         sum += want > 0 && !looked ? want : 0;
     }
-    return sum;
+    /* The mail may be for relays that are not open yet. */
+    return !any_open && run->relays->choose ? run->options->batch : sum;
 }
 
 void mq_run_looked(struct mq_run *run)

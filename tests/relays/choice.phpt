@@ -1,0 +1,32 @@
+--TEST--
+A function that chooses the relays: the transport's pause stops only the mail that goes there
+--EXTENSIONS--
+posix
+pdo_sqlite
+--FILE--
+<?php
+namespace MailQueueTest;
+require dirname(__DIR__) . '/lib/delivery.inc';
+
+$sink = new Sink('');
+$queue = new TestQueue();
+$choose = static fn(\MailQueue\Job $job): string
+    => str_starts_with($job->envelopeFrom, 'ours') ? '' : "smtp://127.0.0.1:$sink->port";
+$run = static function (string ...$senders) use ($queue, $sink, $choose): void {
+    foreach ($senders as $sender) {
+        $queue->queue->enqueue(message($sender), envelopeFrom: "$sender@example.org", recipients: ['a@example.net']);
+    }
+    echo $queue->work('smtp://127.0.0.1:1', relays: $choose)->end, ', arrived: ', count($sink->counts()), ', wait: ';
+    foreach ($queue->queue->jobs() as $job) {
+        echo " $job->envelopeFrom (attempts $job->attempts, ", $job->nextAttemptAt > time() + 30 ? 'later' : 'now', ')';
+    }
+    echo "\n";
+};
+$run('ours1');
+$run('theirs1');
+$run('ours2', 'theirs2', 'ours3', 'theirs3');
+?>
+--EXPECT--
+empty, arrived: 0, wait:  ours1@example.org (attempts 0, later)
+empty, arrived: 1, wait:  ours1@example.org (attempts 0, later)
+empty, arrived: 3, wait:  ours1@example.org (attempts 0, later) ours2@example.org (attempts 0, later) ours3@example.org (attempts 0, later)
