@@ -163,8 +163,9 @@ void mq_limits_add(struct mq_limits *limits, const struct mq_limits *more)
     }
 }
 
-/* The host in a relay's name, or all of it: "smtp://user:***@[::1]:25" has "::1". */
-static struct mq_str host_of(const char *relay)
+/* The host and the port in a relay's name, or all of it: "smtp://user:***@[::1]:25" has "[::1]:25".
+ */
+static struct mq_str place_of(const char *relay)
 {
     const char *scheme = strstr(relay, "://");
     if (!scheme) {
@@ -174,16 +175,23 @@ static struct mq_str host_of(const char *relay)
     for (size_t at = mq_str_find(rest, '@'); at < rest.len; at = mq_str_find(rest, '@')) {
         rest = mq_str_skip(rest, at + 1);
     }
-    if (rest.len > 0 && rest.data[0] == '[') {
-        rest = mq_str_skip(rest, 1);
-        return (struct mq_str){rest.data, mq_str_find(rest, ']')};
+    return rest;
+}
+
+static struct mq_str host_of(struct mq_str place)
+{
+    if (place.len > 0 && place.data[0] == '[') {
+        place = mq_str_skip(place, 1);
+        return (struct mq_str){place.data, mq_str_find(place, ']')};
     }
-    return (struct mq_str){rest.data, mq_str_find(rest, ':')};
+    return (struct mq_str){place.data, mq_str_find(place, ':')};
 }
 
 static bool relay_is(const char *relay, struct mq_str name)
 {
-    return mq_str_equal(mq_str_of(relay), name) || mq_str_equal_nocase(host_of(relay), name);
+    struct mq_str place = place_of(relay);
+    return mq_str_equal(mq_str_of(relay), name) || mq_str_equal_nocase(place, name) ||
+           mq_str_equal_nocase(host_of(place), name);
 }
 
 /* The domain with the @ before it; empty if there is none. */

@@ -49,7 +49,8 @@ static char *scope_of(const struct mq_limit *limit, struct mq_str who)
     size_t most = MQ_REFERENCE_MAX - 10; /* line.c and the bucket write words before it */
     if (text && strlen(text) > most) {
         uint64_t hash = mq_hash(MQ_HASH_BEGIN, mq_str_of(text));
-        snprintf(text + most - 17, 18, "#%016llx", (unsigned long long)hash);
+        size_t cut = mq_utf8_cut(mq_str_of(text), most - 17); /* databases take whole characters */
+        snprintf(text + cut, 18, "#%016llx", (unsigned long long)hash);
     }
     return text;
 }

@@ -152,6 +152,9 @@ static void test_who(void **state)
     assert_who("1/1h per relay", relay, NULL, relay);
     assert_who("1/1h per relay", NULL, "a@b.c", NULL);
     assert_who("1/1h per relay mail.a.org", relay, NULL, relay);
+    assert_who("1/1h per relay mail.a.org:587", relay, NULL, relay);
+    assert_who("1/1h per relay mail.a.org:25", relay, NULL, NULL);
+    assert_who("1/1h per relay [::1]:25", "smtp://[::1]:25", NULL, "smtp://[::1]:25");
     assert_who("1/1h per relay smtp.a.org", relay, NULL, NULL);
     assert_who("1/1h per relay ::1", "smtp://[::1]:25", NULL, "smtp://[::1]:25");
     assert_who("1/1h per relay smtp://h:25", "smtp://h:25", NULL, "smtp://h:25");
