@@ -2,10 +2,10 @@
 #include "policy/warmup.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "core/ascii.h"
+#include "policy/zone.h"
 
 #define FACTOR_UNITS 1000 /* a factor has up to three decimals */
 #define FACTOR_MAX   (10 * FACTOR_UNITS)
@@ -47,11 +47,12 @@ static int64_t take_number(struct mq_str *text, size_t digits)
     return i > 0 && i <= digits ? sum : -1;
 }
 
-/* ---- the date and the zone ---- */
+/* ---- the date ---- */
 
 static bool read_date(struct mq_str text, int64_t *day)
 {
     struct tm given = {0};
+    text = mq_str_trim(text);
     if (text.len != sizeof("2026-12-01") - 1) {
         return false;
     }
@@ -66,25 +67,6 @@ static bool read_date(struct mq_str text, int64_t *day)
     struct tm real = given; /* timegm() turns the 30th of February into a day of March */
     *day = (int64_t)timegm(&real) / MQ_DAY_S;
     return real.tm_mon == given.tm_mon && real.tm_mday == given.tm_mday;
-}
-
-static enum mq_status read_head(struct mq_warmup_rule *rule, struct mq_str head,
-                                struct mq_error *err)
-{
-    struct mq_str zone = mq_str_trim(head);
-    struct mq_str date = mq_str_cut_at(&zone, ' ');
-    if (!read_date(date, &rule->first_day)) {
-        return fault(err, head, "must begin with the first day, as 2026-12-01");
-    }
-    zone = mq_str_trim(zone);
-    zone = zone.len > 0 ? zone : MQ_STR("UTC");
-    if (!mq_zone_is_name(zone)) {
-        return fault(err, zone,
-                     "cannot be a time zone: write one such as Europe/Berlin, or none "
-                     "for UTC");
-    }
-    memcpy(rule->zone, zone.data, zone.len);
-    return MQ_OK;
 }
 
 /* ---- the amounts ---- */
@@ -163,8 +145,11 @@ static enum mq_status read_rule(struct mq_warmup_rule *rule, struct mq_str text,
                                 struct mq_buffer *limits, struct mq_error *err)
 {
     struct mq_str all = text;
+    struct mq_str date = mq_str_cut_at(&text, ':');
     *rule = (struct mq_warmup_rule){0};
-    MQ_TRY(read_head(rule, mq_str_cut_at(&text, ':'), err));
+    if (!read_date(date, &rule->first_day)) {
+        return fault(err, date, "must begin with the first day (UTC) alone, as 2026-12-01");
+    }
     MQ_TRY(read_amounts(rule, &text, err));
     if (mq_str_find(text, ',') < text.len) {
         return fault(err, all, "has a comma behind its amounts");
@@ -197,7 +182,7 @@ enum mq_status mq_warmup_parse(struct mq_str text, struct mq_warmup *out, struct
 {
     struct mq_warmup warmup = {0};
     enum mq_status status = read_rules(&warmup, text, err);
-    if (status == MQ_OK) {
+    if (status == MQ_OK && out) {
         *out = warmup;
     } else {
         mq_warmup_clear(&warmup);
@@ -212,20 +197,17 @@ void mq_warmup_clear(struct mq_warmup *warmup)
     *warmup = (struct mq_warmup){0};
 }
 
-int64_t mq_warmup_amount(const struct mq_warmup_rule *rule, const struct mq_zone *zone,
-                         int64_t at_s)
+int64_t mq_warmup_amount(const struct mq_warmup_rule *rule, int64_t at_s)
 {
-    int64_t local_s = mq_zone_local(zone, at_s) - rule->first_day * MQ_DAY_S;
-    int64_t day = local_s / MQ_DAY_S;
-    return local_s >= 0 && day < (int64_t)rule->days ? rule->amounts[day] : 0;
+    int64_t day = at_s / MQ_DAY_S - rule->first_day;
+    return day >= 0 && day < (int64_t)rule->days ? rule->amounts[day] : 0;
 }
 
 void mq_warmup_today(const struct mq_warmup *warmup, int64_t at_s, struct mq_buffer *out)
 {
-    static const struct mq_zone utc = {.count = 1, .until_s = INT64_MAX};
     for (size_t i = 0; i < warmup->limits.count; i++) {
         struct mq_str text = warmup->limits.items[i].text;
-        int64_t n = mq_warmup_amount(&warmup->rules[i], &utc, at_s);
+        int64_t n = mq_warmup_amount(&warmup->rules[i], at_s);
         if (n > 0) {
             mq_buffer_printf(out, "%s%lld/1d", out->len ? ", " : "", (long long)n);
             mq_buffer_str(out, mq_str_skip(text, sizeof(NO_DAY) - 1));

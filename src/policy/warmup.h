@@ -1,8 +1,8 @@
 /* Warm-up: limits that grow from day to day, for a new relay or sender.
  *
  *     warm-up  rule { ";" rule }
- *     rule     date [ zone ] ":" amounts [ "mails" | "recipients" ] [ "per" whom ]
- *     date     2026-12-01, the day of the first amount; a day of the zone, or of UTC
+ *     rule     date ":" amounts [ "mails" | "recipients" ] [ "per" whom ]
+ *     date     2026-12-01, the day of the first amount; days are those of UTC
  *     amounts  50, 100, 500, … for one day each; or 50 x 1.5 to 5000, each day's 1.5 times that of
  *              the day before, until it would exceed 5000
  *
@@ -17,13 +17,11 @@
 #include "core/buffer.h"
 #include "core/error.h"
 #include "policy/limits.h"
-#include "policy/zone.h"
 
 enum { MQ_WARMUP_DAYS_MAX = 366 };
 
 struct mq_warmup_rule {
-    int64_t first_day; /* since 1970-01-01 */
-    char zone[MQ_ZONE_NAME_MAX + 1];
+    int64_t first_day;                   /* since 1970-01-01 */
     int64_t amounts[MQ_WARMUP_DAYS_MAX]; /* of each day */
     size_t days;
 };
@@ -34,14 +32,12 @@ struct mq_warmup {
     char *limits_text;       /* which they point into */
 };
 
-/* MQ_INVALID: the text says which part cannot be read, and why. */
+/* MQ_INVALID: the text says which part cannot be read, and why. `out` may be NULL. */
 enum mq_status mq_warmup_parse(struct mq_str text, struct mq_warmup *out, struct mq_error *err);
 void mq_warmup_clear(struct mq_warmup *warmup);
-/* The amount of the day on which at_s is in the rule's zone; 0: the rule sets no limit then. */
-int64_t mq_warmup_amount(const struct mq_warmup_rule *rule, const struct mq_zone *zone,
-                         int64_t at_s);
-
-/* Writes the limits of that day, whose rules are all for UTC, as mailLimits would have them. */
+/* The amount of that day; 0: the rule sets no limit then. */
+int64_t mq_warmup_amount(const struct mq_warmup_rule *rule, int64_t at_s);
+/* Writes the limits of that day, as mailLimits would have them. */
 void mq_warmup_today(const struct mq_warmup *warmup, int64_t at_s, struct mq_buffer *out);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 #include "core/ascii.h"
@@ -128,31 +127,15 @@ static bool parse_types(struct mq_str text, int64_t *value)
     return mq_types_parse(text, NULL, &but);
 }
 
-/* The key's days are those of UTC: no claim knows a zone's offsets before it has read the rules. */
-static enum mq_status read_warmup(struct mq_str text, struct mq_error *err)
-{
-    struct mq_warmup warmup = {0};
-    enum mq_status status = mq_warmup_parse(text, &warmup, err);
-    for (size_t i = 0; status == MQ_OK && i < warmup.limits.count; i++) {
-        if (strcasecmp(warmup.rules[i].zone, "UTC") != 0) {
-            status = mq_error_set(err, MQ_INVALID, NULL,
-                                  "\"%s\" cannot be here: the days are those of UTC",
-                                  warmup.rules[i].zone);
-        }
-    }
-    mq_warmup_clear(&warmup);
-    return status;
-}
-
 static bool parse_warmup(struct mq_str text, int64_t *value)
 {
     (void)value;
-    return read_warmup(text, NULL) == MQ_OK;
+    return mq_warmup_parse(text, NULL, NULL) == MQ_OK;
 }
 
 static void why_not_warmup(struct mq_str text, struct mq_error *why)
 {
-    read_warmup(text, why);
+    mq_warmup_parse(text, NULL, why);
 }
 
 static bool parse_hours(struct mq_str text, int64_t *value)

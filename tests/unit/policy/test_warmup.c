@@ -1,4 +1,4 @@
-/* Warm-up: the grammar, and what each day of a zone's calendar allows. */
+/* Warm-up: the grammar, and what each day allows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,11 +10,10 @@
 #include <cmocka.h>
 
 #include "policy/warmup.h"
+#include "policy/zone.h"
 
 #define DAY_S   ((int64_t)MQ_DAY_S)
 #define DEC_1ST INT64_C(1796083200) /* 2026-12-01 00:00 UTC */
-
-static const struct mq_zone utc = {{{0, 0}}, 1, INT64_MAX};
 
 static void parse(const char *text, struct mq_warmup *warmup)
 {
@@ -26,7 +25,7 @@ static void parse(const char *text, struct mq_warmup *warmup)
 
 static int64_t amount(const struct mq_warmup *warmup, int64_t at_s)
 {
-    return mq_warmup_amount(&warmup->rules[0], &utc, at_s);
+    return mq_warmup_amount(&warmup->rules[0], at_s);
 }
 
 static void test_list(void **state)
@@ -35,7 +34,6 @@ static void test_list(void **state)
     (void)state;
     parse("2026-12-01: 50, 100,500 , 1000", &warmup);
     assert_int_equal(warmup.limits.count, 1);
-    assert_string_equal(warmup.rules[0].zone, "UTC");
     assert_int_equal(amount(&warmup, 0), 0);
     assert_int_equal(amount(&warmup, DEC_1ST - 1), 0);
     assert_int_equal(amount(&warmup, DEC_1ST), 50);
@@ -67,37 +65,12 @@ static void test_factor(void **state)
     mq_warmup_clear(&warmup);
 }
 
-/* The day that Apia had not has no mail; the others are as long as the clocks make them. */
-static void test_days_of_a_zone(void **state)
-{
-    static const struct mq_zone berlin = {
-        {{1790812800, 7200}, {1792890000, 3600}}, 2, 1795996800}; /* 2026-10-25 has 25 hours */
-    static const struct mq_zone apia = {{{1322697600, -36000}, {1325239200, 50400}}, 2, 1327881600};
-    struct mq_warmup warmup = {0};
-    (void)state;
-    parse("2026-10-24 Europe/Berlin: 1, 2, 3", &warmup);
-    const struct mq_warmup_rule *rule = &warmup.rules[0];
-    int64_t sunday = 1792890000 - 3 * 3600; /* 00:00 in Berlin */
-    assert_string_equal(rule->zone, "Europe/Berlin");
-    assert_int_equal(mq_warmup_amount(rule, &berlin, sunday - DAY_S - 1), 0);
-    assert_int_equal(mq_warmup_amount(rule, &berlin, sunday - DAY_S), 1);
-    assert_int_equal(mq_warmup_amount(rule, &berlin, sunday - 1), 1);
-    assert_int_equal(mq_warmup_amount(rule, &berlin, sunday), 2);
-    assert_int_equal(mq_warmup_amount(rule, &berlin, sunday + 25 * 3600 - 1), 2);
-    assert_int_equal(mq_warmup_amount(rule, &berlin, sunday + 25 * 3600), 3);
-    mq_warmup_clear(&warmup);
-    parse("2011-12-29 Pacific/Apia: 1, 2, 3", &warmup);
-    assert_int_equal(mq_warmup_amount(&warmup.rules[0], &apia, 1325239199), 1);
-    assert_int_equal(mq_warmup_amount(&warmup.rules[0], &apia, 1325239200), 3);
-    mq_warmup_clear(&warmup);
-}
-
 static void test_scopes(void **state)
 {
     struct mq_warmup warmup = {0};
     struct mq_str who;
     (void)state;
-    parse("2026-12-01: 50 mails per relay new.example.org; 2026-12-02 UTC: 5 x 2 to 100 per sender "
+    parse("2026-12-01: 50 mails per relay new.example.org; 2026-12-02: 5 x 2 to 100 per sender "
           "domain @example.org;2026-12-03: 1, 2",
           &warmup);
     const struct mq_limit *limits = warmup.limits.items;
@@ -124,7 +97,7 @@ static void test_faults(void **state)
         {"2026-1-1: 50", "\"2026-1-1\" must begin with the first day"},
         {"1969-12-31: 50", "\"1969-12-31\" must begin with the first day"},
         {"2026/12/01: 50", "\"2026/12/01\" must begin with the first day"},
-        {"2026-12-01 in Berlin: 50", "\"in Berlin\" cannot be a time zone"},
+        {"2026-12-01 UTC: 50", "\"2026-12-01 UTC\" must begin with the first day (UTC) alone"},
         {"2026-12-01: ", "\"\" must be amounts"},
         {"2026-12-01", "\"\" must be amounts"},
         {"2026-12-01: 0, 50", "\"0, 50\" must be amounts"},
@@ -163,8 +136,9 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_list),           cmocka_unit_test(test_factor),
-        cmocka_unit_test(test_days_of_a_zone), cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_factor),
+        cmocka_unit_test(test_scopes),
         cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

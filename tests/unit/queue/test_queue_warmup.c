@@ -116,13 +116,14 @@ static void test_faults(void **state)
         MQ_INVALID);
     assert_string_equal(fx.err.text,
                         "mailWarmup cannot be \"2027-01-15 Europe/Berlin: 2\"; "
-                        "\"Europe/Berlin\" cannot be here: the days are those of UTC; allowed "
-                        "values: DATE: N, N, … [per …]; …");
+                        "\"2027-01-15 Europe/Berlin\" must begin with the first day (UTC) alone, "
+                        "as 2026-12-01; allowed values: DATE: N, N, … [per …]; …");
     fx_set_raw(&fx, "mailWarmup", "50, 100");
     fx_mail(&fx, "a@example.org");
     assert_int_equal(fx_claim(&fx), 0);
     assert_int_equal(fx.claim.status, MQ_CONFIG);
-    assert_non_null(strstr(fx.claim.error.text, "must begin with the first day, as 2026-12-01"));
+    assert_non_null(
+        strstr(fx.claim.error.text, "must begin with the first day (UTC) alone, as 2026-12-01"));
     fx_close(&fx);
 }
 
