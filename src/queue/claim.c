@@ -338,20 +338,18 @@ static size_t wanted(const struct taking *t)
  * database began or ended in between, and that mailHours and the limits are the same. */
 static enum mq_status look_again(struct taking *t, struct mq_error *err)
 {
-    struct mq_settings settings;
+    struct mq_settings settings = {0};
     if (!t->tx->queue->dialect->shared) {
         return MQ_OK;
     }
-    MQ_TRY(mq_settings_load(t->tx->queue, t->tx->now_s, &settings, err));
-    if (!settings.enabled) {
-        t->claim->end = MQ_CLAIM_DISABLED;
-        t->stop = true;
-    } else if (mq_settings_mark(&settings) != mq_settings_mark(&t->tx->settings)) {
-        t->claim->end = MQ_CLAIM_MORE;
+    enum mq_status status = mq_settings_load(t->tx->queue, t->tx->now_s, &settings, err);
+    bool same = mq_settings_mark(&settings) == mq_settings_mark(&t->tx->settings);
+    if (status == MQ_OK && !(settings.enabled && same)) {
+        t->claim->end = settings.enabled ? MQ_CLAIM_MORE : MQ_CLAIM_DISABLED;
         t->stop = true;
     }
     mq_settings_clear(&settings);
-    return MQ_OK;
+    return status;
 }
 
 /* Considers the next due rows of a priority: `want` of them, or all that are left. */

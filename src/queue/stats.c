@@ -277,7 +277,11 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
 {
     struct mq_tx tx = {.queue = queue, .only_read = true, .now_s = now_s};
     struct mq_settings settings = {0};
-    MQ_TRY(mq_settings_load(queue, now_s, &settings, err));
+    enum mq_status status = mq_settings_load(queue, now_s, &settings, err);
+    if (status != MQ_OK) {
+        mq_settings_clear(&settings);
+        return status;
+    }
     out->enabled = settings.enabled;
     out->limit = settings.bucket.limit;
     out->rate_mode = settings.rate_mode;
@@ -290,7 +294,7 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
         out->tokens = (double)settings.bucket.units / MQ_BUCKET_UNITS;
     }
     tx.settings = settings;
-    enum mq_status status = read_limits(&tx, out, err);
+    status = read_limits(&tx, out, err);
     mq_windows_free(tx.windows);
     status = status == MQ_OK ? read_hours(queue, &settings, now_s, out, err) : status;
     mq_settings_clear(&settings);

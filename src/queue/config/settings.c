@@ -45,13 +45,17 @@ static enum mq_status take(struct raw *raw, struct mq_str name, struct mq_str te
     }
     struct mq_error why;
     mq_config_why(key, text, &why);
+    free(raw[i].text);
+    raw[i].text = NULL;
     return mq_error_set(err, MQ_CONFIG, key->name,
                         "config key %s cannot be read: \"%.*s\"; %s. " MQ_CONFIG_CURE, key->name,
                         (int)mq_utf8_cut(text, 100), text.data, why.text, key->name, key->name);
 }
 
+/* MQ_CONFIG: a value cannot be read; the others are. */
 static enum mq_status read_raw(struct mq_queue *queue, struct raw *raw, struct mq_error *err)
 {
+    enum mq_status bad = MQ_OK;
     for (int i = 0; i < MQ_KEY_COUNT; i++) {
         const struct mq_config_key *key = &mq_config_keys[i];
         if (key->standard[0] && !key->computed) {
@@ -60,9 +64,12 @@ static enum mq_status read_raw(struct mq_queue *queue, struct raw *raw, struct m
     }
     enum mq_status status = mq_sql_query(queue, MQ_SQL_CONFIG_ALL, MQ_NO_ARGS, err);
     while (mq_sql_next(queue, &status, err)) {
-        status = take(raw, mq_sql_column_str(queue, 0), mq_sql_column_str(queue, 1), err);
+        status = take(raw, mq_sql_column_str(queue, 0), mq_sql_column_str(queue, 1),
+                      bad == MQ_OK ? err : NULL);
+        bad = status == MQ_CONFIG ? status : bad;
+        status = status == MQ_CONFIG ? MQ_OK : status;
     }
-    return status;
+    return status == MQ_OK ? bad : status;
 }
 
 static int64_t value_or(const struct raw *raw, int64_t computed)
@@ -82,6 +89,7 @@ static void read_bucket(const struct raw *raw, int64_t now_s, struct mq_bucket *
 static bool read_limits(struct raw *raw, struct mq_settings *out)
 {
     out->burst = value_or(&raw[MQ_KEY_BURST], 0);
+    out->rate_mode = (enum mq_rate_mode)raw[MQ_KEY_RATE_MODE].value;
     if (!raw[MQ_KEY_LIMITS].text) {
         return true;
     }
@@ -91,31 +99,32 @@ static bool read_limits(struct raw *raw, struct mq_settings *out)
     return out->limits && mq_limits_parse(mq_str_of(out->limits_text), out->limits, NULL) == MQ_OK;
 }
 
-/* Adds today's limits of mailWarmup. */
-static enum mq_status add_warmup(const struct raw *raw, int64_t now_s, struct mq_settings *out,
-                                 struct mq_error *err)
+/* Adds today's limits of mailWarmup. False without memory. */
+static bool add_warmup(const char *text, int64_t now_s, struct mq_settings *out)
 {
     struct mq_warmup warmup = {0};
     struct mq_limits today;
-    struct mq_buffer text = {0};
-    if (!raw->text) {
-        return MQ_OK;
+    struct mq_buffer limits = {0};
+    if (!text) {
+        return true;
     }
-    MQ_TRY(mq_warmup_parse(mq_str_of(raw->text), &warmup, err));
-    mq_warmup_today(&warmup, now_s, &text);
+    if (mq_warmup_parse(mq_str_of(text), &warmup, NULL) != MQ_OK) {
+        return false;
+    }
+    mq_warmup_today(&warmup, now_s, &limits);
     mq_warmup_clear(&warmup);
-    bool any = text.len > 0;
-    out->warmup_text = mq_buffer_take(&text);
+    bool any = limits.len > 0;
+    out->warmup_text = mq_buffer_take(&limits);
     if (!any) {
-        return MQ_OK;
+        return true;
     }
     out->limits = out->limits ? out->limits : calloc(1, sizeof(*out->limits));
-    if (!out->warmup_text || !out->limits) {
-        return mq_error_nomem(err);
+    if (!out->warmup_text || !out->limits ||
+        mq_limits_parse(mq_str_of(out->warmup_text), &today, NULL) != MQ_OK) {
+        return false;
     }
-    MQ_TRY(mq_limits_parse(mq_str_of(out->warmup_text), &today, err));
     mq_limits_add(out->limits, &today);
-    return MQ_OK;
+    return true;
 }
 
 static bool live(const struct raw *raw, int64_t now_s)
@@ -218,11 +227,8 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
     struct raw raw[MQ_KEY_COUNT] = {0};
     struct mq_settings settings = {0};
     enum mq_status status = read_raw(queue, raw, err);
-    if (status == MQ_OK && !read_limits(raw, &settings)) {
+    if (!read_limits(raw, &settings) || !add_warmup(raw[MQ_KEY_WARMUP].text, now_s, &settings)) {
         status = mq_error_nomem(err);
-    }
-    if (status == MQ_OK) {
-        status = add_warmup(&raw[MQ_KEY_WARMUP], now_s, &settings, err);
     }
     if (status == MQ_OK && (queue->redirect_to || queue->allow_to)) {
         status = read_own_redirect(queue, &settings, err);
@@ -233,12 +239,13 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
         settings.enabled = raw[MQ_KEY_ENABLED].value &&
                            !move_blocks(raw[MQ_KEY_MOVED_TO].text, MQ_MOVED_TO, table) &&
                            !move_blocks(raw[MQ_KEY_MOVED_FROM].text, MQ_MOVED_FROM, table);
-        settings.rate_mode = (enum mq_rate_mode)raw[MQ_KEY_RATE_MODE].value;
         read_bucket(raw, now_s, &settings.bucket);
         settings.history_days = raw[MQ_KEY_HISTORY_DAYS].value;
         settings.hours_kept = take_text(&raw[MQ_KEY_HOURS_KEPT]);
         settings.pauses = take_text(&raw[MQ_KEY_RELAY_PAUSE]);
         settings.hours = take_text(&raw[MQ_KEY_HOURS]);
+    }
+    if (status == MQ_OK || status == MQ_CONFIG) {
         *out = settings;
     } else {
         mq_settings_clear(&settings);

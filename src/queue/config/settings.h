@@ -47,6 +47,8 @@ int64_t mq_settings_mark(const struct mq_settings *settings);
 /* The mark of those by which mail of this job table was put back; 0: none was, or mailHoursKept
  * cannot be read. */
 int64_t mq_settings_marked(const struct mq_settings *settings, const char *table);
+/* MQ_CONFIG: a value cannot be read. *out is to be cleared then as well: it has the limits, if
+ * those can be read, because what was handed over counts. */
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
                                 struct mq_error *err);
 void mq_settings_clear(struct mq_settings *settings);

@@ -121,7 +121,7 @@ enum mq_status mq_window_find(struct mq_tx *tx, const struct mq_limit *limit,
 
 static size_t limit_count(const struct mq_tx *tx)
 {
-    return tx->config == MQ_OK && tx->settings.limits ? tx->settings.limits->count : 0;
+    return tx->settings.limits ? tx->settings.limits->count : 0;
 }
 
 /* ---- what is under way ---- */

@@ -336,6 +336,23 @@ static void test_unreadable(void **state)
     fx_close(&fx);
 }
 
+/* What is handed over counts although a setting cannot be read at that time. */
+static void test_unreadable_meanwhile(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    begin(&fx, "3/1h, 9/1d per sender", "strict");
+    from(&fx, "f@a.x", 20);
+    assert_int_equal(fx_claim(&fx), 3);
+    fx_set_raw(&fx, "mailHistoryDays", "many");
+    settle_all(&fx);
+    assert_int_equal(fx_int(&fx, "SELECT sum(n) FROM mail_window"), 6);
+    fx_set_raw(&fx, "mailHistoryDays", "");
+    assert_int_equal(fx_claim(&fx), 0);
+    assert_string_equal(fx.claim.reason, "3/1h");
+    fx_close(&fx);
+}
+
 /* Entries of a clock that was ahead count as of now, and again when their time has come. */
 static void test_clocks(void **state)
 {
@@ -463,7 +480,7 @@ int main(void)
         cmocka_unit_test(test_composed),        cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_clocks),          cmocka_unit_test(test_purge),
         cmocka_unit_test(test_expected),        cmocka_unit_test(test_expected_in_line),
-        cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_changed),         cmocka_unit_test(test_unreadable_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
