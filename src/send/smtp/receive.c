@@ -87,14 +87,19 @@ static void session_trouble(struct mq_smtp_session *session, struct mq_smtp_tx *
 }
 
 /* The relay wants fewer sessions. That is not this mail's fault, so it waits for another session,
- * and after that goes back. If this is the only session, it is as with any that the relay ends. */
+ * and after that goes back. If this is the only session, the relay gets no mail for the time that
+ * it names; if it names none, it is as with any session that the relay ends. */
 static void crowded(struct mq_smtp_session *session, struct mq_smtp_tx *tx,
                     const struct mq_verdict *verdict, const struct mq_reply *reply)
 {
     struct mq_smtp_owner *owner = session->owner;
     bool again = (tx->transfer->transport_flags & MQ_SMTP_TRANSFER_RETRIED_421) == 0;
     if (!owner->crowded(owner, tx, said(session, reply), verdict->wait_s)) {
-        session_trouble(session, tx, reply);
+        if (verdict->wait_s > 0) {
+            relay_trouble(session, tx, verdict, reply);
+        } else {
+            session_trouble(session, tx, reply);
+        }
         return;
     }
     if (again && tx->dot_at == 0) {

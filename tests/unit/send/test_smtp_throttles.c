@@ -62,6 +62,21 @@ static void test_too_many_for_the_only_session(void **state)
     fake_free(fake);
 }
 
+/* … unless the relay names a time. */
+static void test_too_many_for_a_time(void **state)
+{
+    (void)state;
+    struct fake *fake = fake_new(FAKE_PIPELINING);
+    struct fake_mail mail;
+    fake_mail_init(&mail, FAKE_MESSAGE, 1);
+    fake_submit(fake, &mail);
+    fake_says(fake, "421 4.7.0 too many connections, try again in 300 seconds\r\n");
+    fake_assert_back(&mail, MQ_TRANSFER_UNTOUCHED, "U");
+    assert_true(fake->transport.troubled);
+    assert_int_equal(fake->transport.trouble.retry_after_s, 300);
+    fake_free(fake);
+}
+
 /* Submits a mail, and answers the RSET that may go before it. */
 static void begin(struct fake *fake, struct fake_mail *mail)
 {
@@ -140,6 +155,7 @@ int main(void)
         cmocka_unit_test(test_too_many_sends_the_mail_over_another_session),
         cmocka_unit_test(test_too_many_at_the_dot_gives_the_mail_back),
         cmocka_unit_test(test_too_many_for_the_only_session),
+        cmocka_unit_test(test_too_many_for_a_time),
         cmocka_unit_test(test_deferred_in_a_row_for_a_named_time_is_the_relays_trouble),
         cmocka_unit_test(test_greylisting_never_is),
     };
