@@ -21,15 +21,16 @@ final class Commands
             . 'fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]], '
             . 'such as fixed:15,50 (default steps: after 1, 5 and 15 minutes, then hourly)',
         'bootstrap=FILE' => "a PHP file that returns ['queue' => …, 'compose' => …, "
-            . "'transport' => …, 'relays' => …, 'dkim' => …, 'onEvent' => …]; all keys are "
-            . 'optional',
+            . "'transport' => …, 'relays' => …, 'sign' => …, 'dkim' => …, 'onEvent' => …]; all keys "
+            . 'are optional',
         'json' => 'print JSON; errors too, as one line {"error": …, "exit": …} on standard error',
         'help' => 'print this',
         'version' => 'print the version',
     ];
 
     private const TRANSPORT = 'where mail goes: smtp://host:587, smtps://…, lmtp:///socket, '
-        . 'sendmail://default, file:///directory, null://null (default: $MAILQUEUE_TRANSPORT, '
+        . 'sendmail://default, file:///directory, null://null, mail APIs such as ses+https://…, '
+        . 'or several: failover(DSN DSN), roundrobin(DSN DSN) (default: $MAILQUEUE_TRANSPORT, '
         . "or else ini mailqueue.transport, or else sendmail://default: php.ini's sendmail_path); "
         . 'no password here: other users can read arguments';
     private const ACCOUNTS = 'the directory of OAuth2 accounts (default: $MAILQUEUE_ACCOUNTS, or '
@@ -96,7 +97,7 @@ final class Commands
         'work' => [
             'args' => '',
             'words' => 0,
-            'text' => 'Send what is due, within the hourly limit. A second start exits 0 at once.',
+            'text' => 'Send what is due, within the limits. A second start exits 0 at once.',
             'examples' => [
                 'mailqueue work --transport smtp://mail.example.org:587 --message-limit 10',
                 'mailqueue work --quiet --time-limit 50',
@@ -106,8 +107,9 @@ final class Commands
         'status' => [
             'args' => '',
             'words' => 0,
-            'text' => 'Show how many mails have each status, the oldest waiting mail, the tokens, '
-                . 'and the time until the queue is empty.',
+            'text' => 'Show how many mails have each status, the oldest waiting mail, the limits '
+                . 'and what they still allow, the time until the queue is empty, and what keeps '
+                . 'mail from its recipients.',
             'examples' => [
                 'mailqueue status',
                 'mailqueue status --database /home/me/data/app.sqlite --json',
@@ -292,6 +294,7 @@ final class Commands
             'examples' => [
                 'mailqueue config',
                 'mailqueue config mailMaxPerHour 60',
+                "mailqueue config mailLimits '60/1h, 200/4h, 500/1d'",
                 'mailqueue config mailRedirectTo test@example.org',
                 'mailqueue config --unset mailRedirectTo',
             ],

@@ -14,6 +14,7 @@ use MailQueue\Cli\Doctor\Paths;
 use MailQueue\Cli\Doctor\RunFiles;
 use MailQueue\Cli\Doctor\Server;
 use MailQueue\Cli\Move\Notice;
+use MailQueue\Cli\Report\Waiting;
 use MailQueue\DatabaseException;
 use MailQueue\Job;
 use MailQueue\Stats;
@@ -181,9 +182,24 @@ final class Doctor extends Check
                 $this->settings->command('config --unset mailRelayPause')
             );
         }
-        foreach (Status::pipelining($queue) as $text) {
+        foreach ([...$this->limits($queue, $stats), ...Status::pipelining($queue)] as $text) {
             $this->add(true, $text, '');
         }
+    }
+
+    /** @return list<string> which limits and sending hours mail waits for: that is no fault */
+    private function limits(MailQueue $queue, Stats $stats): array
+    {
+        $token = Status::nextToken($stats);
+        $texts = $token === '' ? [] : ["the limit of $stats->limit recipients an hour is reached"
+            . $token];
+        foreach ($stats->limits as $limit) {
+            $limit['fullUntil'] === null
+                || $texts[] = 'the limit ' . Terminal::safe($limit['limit']) . ' is full until '
+                    . Terminal::time($limit['fullUntil']);
+        }
+        $closed = Status::closed($stats);
+        return [...$texts, ...Waiting::texts($queue, $stats), ...($closed === null ? [] : [$closed])];
     }
 
     private function lastRun(Stats $stats): void

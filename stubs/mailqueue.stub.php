@@ -252,10 +252,12 @@ namespace {
          * @phpstan-param (callable(MailQueue\Job): (array<string, mixed>|string|object|null))|null $compose
          *        as for runWorker(); without it, jobs that have no message fail
          * @phpstan-param (callable(MailQueue\Job, string): string)|null $sign as for runWorker()
+         * @phpstan-param array<string, string>|(\Closure(MailQueue\Job): string)|null $relays as for runWorker();
+         *        without it, jobs that name a relay are put back
          * @return bool false: this PHP cannot
          * @throws \ValueError
          */
-        public function runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null, ?callable $sign = null): bool {}
+        public function runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null, ?callable $sign = null, #[\SensitiveParameter] array|\Closure|null $relays = null): bool {}
 
         /**
          * Checks if runWorker() would take a transport, without connecting: for settings that people type.
@@ -312,7 +314,8 @@ namespace {
          * Brings failed mail back, with the recipients that were refused.
          *
          * @phpstan-param list<int>|null $ids null: all mail that waits for its next attempt, or is parked because it
-         *        was refused or its attempts are used up; ids: any that are parked or failed
+         *        was refused or its attempts are used up; ids: any that are parked or failed, or that a run put
+         *        back without an attempt
          * @param bool $resetAttempts false: parked mail gets only one more attempt, and the attempts of waiting mail
          *        stay as they are
          * @return int how many
@@ -555,7 +558,7 @@ namespace MailQueue {
         public static function limits(): array {}
 
         /** What runAfterResponse() does when the script has ended. */
-        public static function afterResponse(\MailQueue $queue, int $seconds, int $mails, ?callable $compose, ?callable $sign, bool $isLast): void {}
+        public static function afterResponse(\MailQueue $queue, int $seconds, int $mails, ?callable $compose, ?callable $sign, #[\SensitiveParameter] array|\Closure|null $relays, bool $isLast): void {}
 
         /**
          * Whether a file has a POSIX access control list (acl(5)), whose mask stands where the group's
@@ -660,13 +663,14 @@ namespace MailQueue {
         public readonly ?int $resentOf;
         /**
          * When a waiting mail will go, at the present limits, in the present order and within its hours, if each
-         * mail before it has one recipient. null: it does not wait, sending is off, 10,000 mails or more go before it, or jobs()
-         * was not asked for it.
+         * mail before it has one recipient; not before the end of a relay's pause. null: it does not wait, sending is
+         * off, 10,000 mails or more go before it, or jobs() was not asked for it.
          */
         public readonly ?int $expectedAt;
         /**
-         * Why not before: "hours" (mailHours), "mailMaxPerHour", or one of mailLimits as it is written there. null:
-         * nothing of this kind. Hours and limits for all mail are only named where $expectedAt is known.
+         * Why not before: "hours" (mailHours), "pause" (a relay is paused), "mailMaxPerHour", or one of mailLimits as
+         * it is written there. null: nothing of this kind. Only a limit by relay or by sender is also named where
+         * $expectedAt is null.
          */
         public readonly ?string $waitsFor;
         /** With angle brackets; the same for every attempt. */
@@ -715,8 +719,10 @@ namespace MailQueue {
         public readonly int $burst;
         /** "average" or "strict" */
         public readonly string $rateMode;
-        /** In the bucket now; null without a limit. */
+        /** Recipients that the hourly limit lets go now; null without a limit. */
         public readonly ?float $tokens;
+        /** When it lets the next one go, if none is left. */
+        public readonly ?int $nextTokenAt;
         /**
          * The limits of mailLimits. One that is by relay or by sender has many counts, so $left is null.
          *

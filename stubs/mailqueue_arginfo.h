@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 758af4317b3d98219fb2bbfaa3d989a19f556500 */
+ * Stub hash: 4221033a5dd8364772814b733651f3e7dafc5ae5 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -95,6 +95,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_runAfterResponse
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, mails, IS_LONG, 0, "20")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, compose, IS_CALLABLE, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, sign, IS_CALLABLE, 1, "null")
+	ZEND_ARG_OBJ_TYPE_MASK(0, relays, Closure, MAY_BE_ARRAY|MAY_BE_NULL, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_checkTransport, 0, 1, IS_STRING, 0)
@@ -234,12 +235,13 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_Internal_limits arginfo_class_MailQueue_strays
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_afterResponse, 0, 6, IS_VOID, 0)
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_afterResponse, 0, 7, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
 	ZEND_ARG_TYPE_INFO(0, seconds, IS_LONG, 0)
 	ZEND_ARG_TYPE_INFO(0, mails, IS_LONG, 0)
 	ZEND_ARG_TYPE_INFO(0, compose, IS_CALLABLE, 1)
 	ZEND_ARG_TYPE_INFO(0, sign, IS_CALLABLE, 1)
+	ZEND_ARG_OBJ_TYPE_MASK(0, relays, Closure, MAY_BE_ARRAY|MAY_BE_NULL, NULL)
 	ZEND_ARG_TYPE_INFO(0, isLast, _IS_BOOL, 0)
 ZEND_END_ARG_INFO()
 
@@ -490,6 +492,8 @@ static zend_class_entry *register_class_MailQueue(zend_class_entry *class_entry_
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "runworker", sizeof("runworker") - 1), 17, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "runafterresponse", sizeof("runafterresponse") - 1), 4, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "checktransport", sizeof("checktransport") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	return class_entry;
@@ -517,6 +521,8 @@ static zend_class_entry *register_class_MailQueue_Internal(void)
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "oauthrequest", sizeof("oauthrequest") - 1), 3, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "helo", sizeof("helo") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "afterresponse", sizeof("afterresponse") - 1), 5, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	return class_entry;
 }
@@ -886,6 +892,12 @@ static zend_class_entry *register_class_MailQueue_Stats(void)
 	zend_string *property_tokens_name = zend_string_init("tokens", sizeof("tokens") - 1, 1);
 	zend_declare_typed_property(class_entry, property_tokens_name, &property_tokens_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE|MAY_BE_NULL));
 	zend_string_release(property_tokens_name);
+
+	zval property_nextTokenAt_default_value;
+	ZVAL_UNDEF(&property_nextTokenAt_default_value);
+	zend_string *property_nextTokenAt_name = zend_string_init("nextTokenAt", sizeof("nextTokenAt") - 1, 1);
+	zend_declare_typed_property(class_entry, property_nextTokenAt_name, &property_nextTokenAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG|MAY_BE_NULL));
+	zend_string_release(property_nextTokenAt_name);
 
 	zval property_limits_default_value;
 	ZVAL_UNDEF(&property_limits_default_value);

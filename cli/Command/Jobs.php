@@ -70,7 +70,7 @@ final class Jobs extends Command
             !in_array($job->status, [Status::Pending, Status::Failed], true) => '-',
             $in <= 0 => 'now',
             default => 'in ' . preg_replace('/ h .*/', ' h', Terminal::span($in))
-                . ($job->waitsFor === null ? '' : " ($job->waitsFor)"),
+                . ($job->waitsFor === null ? '' : ' (' . Terminal::safe($job->waitsFor) . ')'),
         };
     }
 
@@ -152,6 +152,7 @@ final class Jobs extends Command
             is_array($value) => Terminal::safe(Terminal::json($value, 0)),
             str_ends_with($name, 'At'), $name === 'lockedUntil' => Terminal::time($value),
             $name === 'waitsFor' && $value === 'hours' => 'its sending hours (mailHours)',
+            $name === 'waitsFor' && $value === 'pause' => 'the end of a relay\'s pause',
             $name === 'message' => "\n\n" . Terminal::safeLines($value),
             $name === 'messageBytes' => "$value (--message shows them)",
             default => Terminal::safe((string) $value),

@@ -44,10 +44,21 @@ final class Login extends Command
         $members += $isClient ? $this->asClient($account, $members)
             : $this->asPerson($members);
         $isClient || $account->write(array_diff_key($members, ['redirect' => '']));
-        return $this->result(self::about($account), static function () use ($account): void {
-            echo "Account $account->name is ready, in $account->path. Use it so:\n"
-                . "    smtp://USER@HOST:587?auth=oauth2&account=$account->name\n";
+        $use = self::transport($account, $members);
+        return $this->result(self::about($account), static function () use ($account, $use): void {
+            echo "Account $account->name is ready, in $account->path. Use it so:\n    $use\n";
         });
+    }
+
+    /** @param array<string, string> $members */
+    private static function transport(Account $account, array $members): string
+    {
+        $host = ['microsoft' => 'smtp.office365.com', 'google' => 'smtp.gmail.com'];
+        return str_contains($members['scope'], 'graph.microsoft.com')
+            ? 'microsoftgraph+https://' . ($members['grant'] === 'client_credentials' ? 'USER@' : '')
+                . "default?account=$account->name"
+            : 'smtp://USER@' . ($host[$members['provider']] ?? 'HOST')
+                . ":587?auth=oauth2&account=$account->name";
     }
 
     /**

@@ -9,6 +9,7 @@ use MailQueue\Cli\Arguments;
 use MailQueue\Cli\Move\Notice;
 use MailQueue\Cli\Strays;
 use MailQueue\Cli\Report\Metrics;
+use MailQueue\Cli\Report\Waiting;
 use MailQueue\Cli\Terminal;
 use MailQueue\Stats;
 use MailQueue\Status as MailStatus;
@@ -30,8 +31,8 @@ final class Status extends Command
             $off = $stats->enabled ? null
                 : $moved ?? 'Sending is switched off (mailQueueEnabled = 0).';
             $strays = Strays::text($queue);
-            $texts = [$off, ...self::pauses($queue), self::closed($stats),
-                self::testMode($queue, $stats), ...self::pipelining($queue), $strays === null ? null
+            $texts = [$off, ...self::pauses($queue), ...Waiting::texts($queue, $stats),
+                self::closed($stats), self::testMode($queue, $stats), ...self::pipelining($queue), $strays === null ? null
                     : "$strays " . $this->settings->command('doctor') . ' says what helps.'];
             foreach (array_filter($texts) as $text) {
                 $colour = str_starts_with($text, 'Test mode') ? Terminal::RED : Terminal::YELLOW;
@@ -143,6 +144,13 @@ final class Status extends Command
         };
     }
 
+    /** Says when the hourly limit lets the next recipient go; "" if it lets one go now. */
+    public static function nextToken(Stats $stats): string
+    {
+        return $stats->nextTokenAt === null ? ''
+            : ', the next one in ' . Terminal::span($stats->nextTokenAt - time());
+    }
+
     /** @return array<string, string> */
     private function lines(Stats $stats): array
     {
@@ -161,11 +169,12 @@ final class Status extends Command
         $lines['limit'] = $stats->limit === 0
             ? 'none (' . $this->settings->command('config mailMaxPerHour 60') . ' sets one)'
             : sprintf(
-                '%d recipients an hour (%s), %.1F of %d tokens left',
+                '%d recipients an hour (%s), %.1F of %d tokens left%s',
                 $stats->limit,
                 $stats->rateMode,
                 $stats->tokens,
-                $stats->burst
+                $stats->burst,
+                self::nextToken($stats)
             );
         if ($stats->limits !== []) {
             $lines['limits'] = implode(', ', array_map(self::limit(...), $stats->limits))

@@ -72,16 +72,17 @@ final class Mail extends Check
         });
         $isSecret = str_contains((string) $shown, '***');
         foreach ($why === null ? Group::relays((string) $transport) : [] as $relay) {
-            $account = Target::of($relay)?->account;
+            $account = Target::accountOf($relay);
             $account === null && !$isSecret
                 || $this->secrecy($relay, $account === null ? 'password' : 'access token');
-            $account === null || $this->account(new Account($account));
+            $account === null || $this->account(new Account($account), $relay);
         }
     }
 
     /** When an access token has ended, the worker fetches another, unless the login has ended. */
-    private function account(Account $account): void
+    private function account(Account $account, string $relay): void
     {
+        $this->scope($account, $relay);
         $until = $account->validUntil();
         $left = $until === null ? null : $until - time();
         $this->add(true, "account $account->name is there and private; " . match (true) {
@@ -92,10 +93,34 @@ final class Mail extends Check
         }, '');
     }
 
+    /** Warns if a token of Microsoft is for SMTP and the transport is Graph, or the reverse. */
+    private function scope(Account $account, string $relay): void
+    {
+        $members = $account->members();
+        $scope = $members['scope'] ?? '';
+        $isGraph = preg_match('~\A\s*microsoftgraph\+https://~i', $relay) === 1;
+        if (($members['provider'] ?? '') !== 'microsoft'
+            || str_contains($scope, 'graph.microsoft.com') === $isGraph) {
+            return;
+        }
+        $isClient = ($members['grant'] ?? '') === 'client_credentials';
+        $wanted = match (true) {
+            $isClient => $isGraph ? 'https://graph.microsoft.com/.default'
+                : 'https://outlook.office365.com/.default',
+            default => ($isGraph ? 'https://graph.microsoft.com/Mail.Send'
+                : 'https://outlook.office.com/SMTP.Send') . ' offline_access',
+        };
+        $this->add(false, "account $account->name has the scope $scope, which is not for "
+            . ($isGraph ? 'Microsoft Graph' : 'SMTP') . ': the relay will refuse its tokens',
+            'Give the application the permission, then log in again:',
+            "mailqueue login microsoft --account $account->name --scope "
+            . Terminal::word($wanted) . ($isClient ? ' --client-credentials' : ''));
+    }
+
     /** Warns if others on the network can read the password or the token. */
     private function secrecy(string $dsn, string $what): void
     {
-        $isHere = preg_match('~@(localhost|127\.[\d.]+|\[::1\]|)(?=[:/?]|\z)~i', $dsn);
+        $isHere = preg_match('~[@/](localhost|127\.[\d.]+|\[::1\]|)(?=[:/?]|\z)~i', $dsn);
         $options = ['tls=none' => 'tls=none', 'verify_peer=(0|false|no|off)' => 'verify_peer=0'];
         foreach ($options as $option => $name) {
             if (!$isHere && preg_match("~[?&]{$option}(?=&|\\z)~", $dsn)) {

@@ -25,8 +25,13 @@ final class Target
         private readonly string $options,
     ) {
         $this->shown = $socket === '' ? "$scheme://$host:$port" : "$scheme://$socket";
-        $named = preg_match('/(?:\A|&)account=([^&]+)/', $options, $match);
-        $this->account = $named ? rawurldecode($match[1]) : null;
+        $this->account = self::accountOf("?$options");
+    }
+
+    /** The OAuth2 account that a relay's DSN names, also that of a mail API; null: none. */
+    public static function accountOf(string $dsn): ?string
+    {
+        return preg_match('/[?&]account=([^&]+)/', $dsn, $match) ? rawurldecode($match[1]) : null;
     }
 
     /** Null: the transport is not SMTP, or cannot be read. */

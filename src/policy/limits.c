@@ -140,7 +140,7 @@ enum mq_status mq_limits_parse(struct mq_str text, struct mq_limits *out, struct
         MQ_TRY(parse_one(one, limit, err));
         for (size_t i = 0; i < out->count; i++) {
             if (same_window(&out->items[i], limit)) {
-                return wrong(one, "another limit is for the same window: keep one of both", err);
+                return wrong(one, "another limit is for the same window: keep one of the two", err);
             }
         }
         out->count++;

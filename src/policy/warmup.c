@@ -159,13 +159,28 @@ static enum mq_status read_rule(struct mq_warmup_rule *rule, struct mq_str text,
     return limits->failed ? mq_error_nomem(err) : MQ_OK;
 }
 
+/* Parses the limits. An error shows the rules as they were written, not the text made of them. */
+static enum mq_status read_limits(struct mq_warmup *warmup, struct mq_str rules,
+                                  struct mq_error *err)
+{
+    char shown[SHOWN + 1];
+    struct mq_error why = {.text = ""};
+    enum mq_status status = mq_limits_parse(mq_str_of(warmup->limits_text), &warmup->limits, &why);
+    const char *reason = strstr(why.text, "\": ");
+    mq_str_printable(shown, sizeof shown, 0, rules);
+    return status == MQ_OK ? MQ_OK
+                           : mq_error_set(err, status, NULL, "\"%s\"%s", shown,
+                                          reason ? reason + 1 : why.text);
+}
+
 static enum mq_status read_rules(struct mq_warmup *warmup, struct mq_str text, struct mq_error *err)
 {
+    struct mq_str all = mq_str_trim(text);
     struct mq_buffer limits = {0};
     enum mq_status status = MQ_OK;
     size_t count = 0;
     warmup->rules = calloc(MQ_LIMITS_MAX, sizeof(*warmup->rules));
-    text = mq_str_trim(text);
+    text = all;
     do {
         struct mq_str one = mq_str_trim(mq_str_cut_at(&text, ';'));
         status = !warmup->rules           ? mq_error_nomem(err)
@@ -174,8 +189,7 @@ static enum mq_status read_rules(struct mq_warmup *warmup, struct mq_str text, s
         text = mq_str_trim(text);
     } while (text.len > 0 && status == MQ_OK);
     warmup->limits_text = mq_buffer_take(&limits);
-    return status == MQ_OK ? mq_limits_parse(mq_str_of(warmup->limits_text), &warmup->limits, err)
-                           : status;
+    return status == MQ_OK ? read_limits(warmup, all, err) : status;
 }
 
 enum mq_status mq_warmup_parse(struct mq_str text, struct mq_warmup *out, struct mq_error *err)

@@ -11,6 +11,7 @@
 
 /* parked_for of a waiting row: it was put back until its hours begin (mailHours). */
 #define MQ_FOR_HOURS "hours"
+#define MQ_FOR_PAUSE "pause"
 
 /* Where the message of a claimed job is (body.c). */
 enum mq_body_state {
@@ -45,7 +46,7 @@ struct mq_job {
     int64_t last_attempt_at;
     int64_t created_at;
     int64_t expected_at;   /* when it will go (mq_queue_expect()); 0: not known */
-    const char *waits_for; /* why not before: "hours" (mailHours), or NULL; not malloc'ed */
+    const char *waits_for; /* why not before: MQ_FOR_HOURS, MQ_FOR_PAUSE, or NULL; not malloc'ed */
     char *last_error;
     char *parked_for; /* why it is parked: "refused", "exhausted", "uncertain", "hold",
                          "unreadable" (no addresses, or no message in wire form); of a waiting

@@ -94,8 +94,6 @@ static enum mq_status occupied(struct mq_tx *tx, struct mq_error *err)
         MQ_ARGS(mq_int(tx->now_s - MQ_LIMIT_HOUR_S), mq_int(tx->now_s + MQ_LIMIT_HOUR_S));
     tx->flying = 0;
     tx->spent = 0;
-    MQ_TRY(write_handed(tx, err));
-    MQ_TRY(ledger_set_right(tx, err));
     MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_SPENT_SUM, hours, &tx->spent, err));
     return mq_sql_int(tx->queue, MQ_SQL_PAID, MQ_NO_ARGS, &tx->flying, err);
 }
@@ -109,6 +107,8 @@ static enum mq_status hour_allows(struct mq_tx *tx, int64_t *allowed, struct mq_
     }
     int64_t tokens = mq_bucket_tokens(&tx->settings.bucket);
     if (strict(tx)) {
+        MQ_TRY(write_handed(tx, err));
+        MQ_TRY(ledger_set_right(tx, err));
         MQ_TRY(occupied(tx, err));
         int64_t room = tx->settings.bucket.limit - tx->flying - tx->spent;
         tokens = room < tokens ? room : tokens;
@@ -186,6 +186,26 @@ static enum mq_status hour_frees(struct mq_tx *tx, int64_t *resume_s, struct mq_
     }
     /* Does not wait for current leases: they can end at any time. */
     *resume_s = ledger_s > token_s ? ledger_s : token_s;
+    return MQ_OK;
+}
+
+enum mq_status mq_limit_look(struct mq_tx *tx, int64_t *token_s, struct mq_error *err)
+{
+    struct mq_bucket *bucket = &tx->settings.bucket;
+    *token_s = tx->now_s;
+    if (!limited(tx)) {
+        return MQ_OK;
+    }
+    mq_bucket_refill(bucket, tx->now_s);
+    MQ_TRY(strict(tx) ? occupied(tx, err) : MQ_OK);
+    int64_t room = bucket->limit - tx->flying - tx->spent;
+    if (mq_bucket_tokens(bucket) == 0 || (strict(tx) && room <= 0)) {
+        MQ_TRY(hour_frees(tx, token_s, err));
+        *token_s += *token_s == tx->now_s;
+        room = 1; /* then */
+    }
+    int64_t units = room * MQ_BUCKET_UNITS - (*token_s - tx->now_s) * bucket->limit;
+    bucket->units = strict(tx) && units < bucket->units ? units : bucket->units;
     return MQ_OK;
 }
 

@@ -33,6 +33,9 @@ enum mq_status mq_limit_return(struct mq_tx *tx, const struct mq_outlay *outlay,
  * is what mailLimits says of the limit that it waits for; NULL: it is the hourly limit. */
 enum mq_status mq_limit_resume(struct mq_tx *tx, const struct mq_party *party, int64_t *resume_s,
                                const struct mq_limit **full, struct mq_error *err);
+/* For those who only read: refills the bucket, and in strict mode lowers it, also below 0, to what
+ * the ledger leaves. *token_s: when a token is there; now if one is, or without a limit. */
+enum mq_status mq_limit_look(struct mq_tx *tx, int64_t *token_s, struct mq_error *err);
 /* Writes the ledgers, and the buckets when a limit is set and the settings could be read. */
 enum mq_status mq_limit_store(struct mq_tx *tx, struct mq_error *err);
 

@@ -181,7 +181,15 @@ static enum mq_status write_retry(struct mq_tx *tx, const struct mq_job *job, bo
     return status;
 }
 
-/* Retries a job if it is parked or failed, and counts it in *changed. */
+/* Whether a run has put a pending job back without an attempt: for its relay, or for a limit. A job
+ * that is to be sent later, as it was enqueued, has neither. */
+static bool was_put_back(const struct mq_tx *tx, const struct mq_job *job)
+{
+    return job->state == MQ_PENDING && job->next_attempt_at > tx->now_s &&
+           (job->last_error || job->put_back);
+}
+
+/* Retries a job if it is parked or failed, or was put back, and counts it in *changed. */
 static enum mq_status retry_one(struct mq_tx *tx, int64_t id, bool reset, int64_t *changed,
                                 struct mq_error *err)
 {
@@ -189,8 +197,12 @@ static enum mq_status retry_one(struct mq_tx *tx, int64_t id, bool reset, int64_
     struct mq_args args = MQ_ARGS(mq_int(id));
     enum mq_status status = mq_jobs_read(tx->queue, MQ_SQL_JOB_CHANGE, args, &list, err);
     struct mq_job *job = list.jobs;
-    if (status == MQ_OK && list.count && !job->unreadable &&
-        (job->state == MQ_PARKED || job->state == MQ_FAILED)) {
+    bool readable = status == MQ_OK && list.count && !job->unreadable;
+    if (readable && was_put_back(tx, job)) {
+        struct mq_args now = MQ_ARGS(mq_int(tx->now_s), mq_null(), mq_int(id));
+        status = mq_sql_exec(tx->queue, MQ_SQL_PUT_BACK, now, err);
+        ++*changed;
+    } else if (readable && (job->state == MQ_PARKED || job->state == MQ_FAILED)) {
         status = mq_job_bring_back(job, err);
         if (status == MQ_OK) {
             status = write_retry(tx, job, reset, err);

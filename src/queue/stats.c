@@ -14,15 +14,14 @@
 #include "queue/config/settings.h"
 #include "queue/handle.h"
 #include "queue/job.h"
+#include "queue/limit.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
-#include "queue/windows/windows.h"
 
 #define ABOVE_ALL (INT64_C(1) << 40) /* no priority is as large */
 #define SAMPLES   500                /* ids that are looked up for an estimate */
-#define AHEAD_MAX 10000              /* mails before one whose time is told */
 
 /* ---- estimates ---- */
 
@@ -183,13 +182,13 @@ static enum mq_status read_number(struct mq_queue *queue, enum mq_config_id id, 
 }
 
 /* How long the hourly limit takes; -1 without one. */
-static int64_t hours_empty_in(const struct mq_stats *stats, int64_t waiting)
+static int64_t hours_empty_in(const struct mq_bucket *bucket, int64_t waiting)
 {
-    if (stats->limit <= 0) {
+    if (bucket->limit <= 0) {
         return -1;
     }
-    double missing = (double)waiting - stats->tokens;
-    return missing > 0 ? (int64_t)(missing * 3600.0 / (double)stats->limit + 0.5) : 0;
+    int64_t missing = waiting > 0 ? waiting * MQ_BUCKET_UNITS - bucket->units : 0;
+    return missing > 0 ? (missing + bucket->limit / 2) / bucket->limit : 0;
 }
 
 static enum mq_status add_closed(struct mq_stats *out, struct mq_buffer *types, int64_t open_s,
@@ -229,7 +228,7 @@ static enum mq_status read_empty_in(struct mq_tx *tx, struct mq_stats *out, stru
     const struct mq_ahead all = {waiting, waiting};
     const struct mq_limit *slowest;
     int64_t at_s = tx->now_s;
-    out->empty_in_s = hours_empty_in(out, waiting);
+    out->empty_in_s = hours_empty_in(&tx->settings.bucket, waiting);
     if (!mq_settings_limit_by(&tx->settings, MQ_SCOPE_ALL)) {
         return MQ_OK;
     }
@@ -259,6 +258,20 @@ static enum mq_status read_limits(struct mq_tx *tx, struct mq_stats *out, struct
     return read_empty_in(tx, out, err);
 }
 
+/* What the hourly limit leaves. */
+static enum mq_status read_tokens(struct mq_tx *tx, struct mq_stats *out, struct mq_error *err)
+{
+    const struct mq_bucket *bucket = &tx->settings.bucket;
+    out->limit = bucket->limit;
+    if (out->limit > 0) {
+        MQ_TRY(mq_limit_look(tx, &out->token_s, err));
+        out->token_s = out->token_s > tx->now_s ? out->token_s : 0;
+        out->burst = bucket->cap;
+        out->tokens = bucket->units > 0 ? (double)bucket->units / MQ_BUCKET_UNITS : 0;
+    }
+    return MQ_OK;
+}
+
 static void read_pause(struct mq_settings *settings, int64_t now_s, struct mq_stats *out)
 {
     char *relay = NULL;
@@ -283,18 +296,13 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
         return status;
     }
     out->enabled = settings.enabled;
-    out->limit = settings.bucket.limit;
     out->rate_mode = settings.rate_mode;
     read_pause(&settings, now_s, out);
     out->redirect_to = settings.redirect_to;
     settings.redirect_to = NULL;
-    if (out->limit > 0) {
-        mq_bucket_refill(&settings.bucket, now_s);
-        out->burst = settings.bucket.cap;
-        out->tokens = (double)settings.bucket.units / MQ_BUCKET_UNITS;
-    }
     tx.settings = settings;
-    status = read_limits(&tx, out, err);
+    status = read_tokens(&tx, out, err);
+    status = status == MQ_OK ? read_limits(&tx, out, err) : status;
     mq_windows_free(tx.windows);
     status = status == MQ_OK ? read_hours(queue, &settings, now_s, out, err) : status;
     mq_settings_clear(&settings);

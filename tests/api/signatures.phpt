@@ -65,7 +65,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public recoverStuckSending(?int $now = null): int
   public takeTokens(int $wanted): int
   public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864, bool $verbose = false, ?callable $sign = null, Closure|array|null $relays = null): MailQueue\Report
-  public runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null, ?callable $sign = null): bool
+  public runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null, ?callable $sign = null, Closure|array|null $relays = null): bool
   public static checkTransport(string $transport, int $lease = 900): string
   public stats(?int $exactUpTo = null): MailQueue\Stats
   public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null): array
@@ -113,7 +113,7 @@ final class MailQueue\Internal
   public static verdictRows(): array
   public static verdictRules(): int
   public static limits(): array
-  public static afterResponse(MailQueue $queue, int $seconds, int $mails, ?callable $compose, ?callable $sign, bool $isLast): void
+  public static afterResponse(MailQueue $queue, int $seconds, int $mails, ?callable $compose, ?callable $sign, Closure|array|null $relays, bool $isLast): void
   public static hasAcl(string $path): bool
 final class MailQueue\Job
   readonly int $id
@@ -185,6 +185,7 @@ final class MailQueue\Stats
   readonly int $burst
   readonly string $rateMode
   readonly ?float $tokens
+  readonly ?int $nextTokenAt
   readonly array $limits
   readonly ?int $emptyIn
   readonly ?int $lastRunAt

@@ -13,8 +13,8 @@ $environment = ['MAILQUEUE_DATABASE' => $app, 'MAILQUEUE_TRANSPORT' => 'null://n
 $run = static fn(string ...$words): array => cli($words, $environment);
 /** The lines of status that this test is about. */
 $status = static function () use ($run): void {
-    preg_match_all('/^(?:empty|limits?|The |Test |Sending).*\n/m', $run('status')[1], $match);
-    echo preg_replace(['/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/', '/24 h \d min/'], ['TIME', '24 h'], implode($match[0]));
+    preg_match_all('/^(?:empty|limits?|The |Test |Sending|\d+ mails? ).*\n/m', $run('status')[1], $match);
+    echo preg_replace(['/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/', '/24 h \d min/', '/(?<=next one in )\d+/'], ['TIME', '24 h', 'N'], implode($match[0]));
 };
 $queue->setConfig('mailMaxPerHour', 60);
 for ($i = 0; $i < 3; $i++) {
@@ -65,10 +65,31 @@ preg_match('/^waitsFor .*/m', $run('show', (string) $waiting[0]->id)[1], $match)
 echo "$match[0]\n", $run('config', 'mailLimits', '60/0h')[2];
 $queue->setConfig('mailLimits', '2/1h per sender');
 $queue->setConfig('mailRateMode', 'average');
+$queue->enqueue(['from' => 'c@example.org'] + mail_fields(), priority: 5);
 $run('work');
 echo json_encode(array_column($queue->jobs(), 'waitsFor')), ' ', json_encode($queue->stats()->limits), "\n";
+$status();
+preg_match_all('/^ok +(.*limit.*)/m', $run('doctor')[1], $match);
+echo '  doctor: ', preg_replace('/\d{4}-\S+ \S+Z/', 'TIME', implode("\n  doctor: ", $match[1])), "\n";
 $queue->setConfig('mailLimits', null);
 $queue->setConfig('mailRateMode', null);
+$queue->delete(array_column($queue->jobs(), 'id'));
+
+echo "-- strict: what the last hour has taken does not count as left\n";
+$queue->setConfig('mailRateMode', 'strict');
+$queue->setConfig('mailMaxPerHour', 60);
+$queue->setConfig('mailBurst', 60);
+for ($i = 0; $i < 62; $i++) {
+    $queue->enqueue(mail_fields());
+}
+echo $run('work')[0], ' ', count($queue->jobs()), " wait\n";
+$queue->setConfig('mailLastRefill', time() - 1800);
+$status();
+$job = $queue->jobs(expected: true)[0];
+echo $job->waitsFor, ' ', abs($job->expectedAt - time() - 3600) < 60 ? 'in an hour' : $job->expectedAt - time(), "\n";
+foreach (['mailRateMode', 'mailMaxPerHour', 'mailBurst'] as $key) {
+    $queue->setConfig($key, null);
+}
 $queue->delete(array_column($queue->jobs(), 'id'));
 
 echo "-- test mode\n";
@@ -129,6 +150,15 @@ empty in  about 24 h at this limit
 waitsFor        2/1h
 mailqueue: mailLimits cannot be "60/0h"; "60/0h": the window's length must be from 1s to 31d: a number above 0, then s, m, h or d; allowed values: N/LENGTH, separated by commas
 ["2\/1h per sender"] [{"limit":"2\/1h per sender","left":null,"fullUntil":null}]
+limit     none (mailqueue config mailMaxPerHour 60 sets one)
+limits    2/1h per sender (average)
+1 mail waits for the limit 2/1h per sender until TIME.
+  doctor: 1 mail waits for the limit 2/1h per sender until TIME.
+-- strict: what the last hour has taken does not count as left
+0 2 wait
+limit     60 recipients an hour (strict), 0.0 of 60 tokens left, the next one in N min
+empty in  about 61 min at this limit
+mailMaxPerHour in an hour
 -- test mode
 limit     none (mailqueue config mailMaxPerHour 60 sets one)
 Test mode: mail of every type but organizer goes to test@example.org, not to its recipients (config key mailRedirectTo).

@@ -97,6 +97,9 @@ touch cron-mail; chmod 666 cron-mail; cron; sleep 0.5; cat sink.out; kill -0 $(p
     ['name' => 'what the unit starts', 'user' => 'root', 'run' => $siteMail . 'install -d -o www-data /var/log/mailqueue/www-data
 set -a; . /etc/mailqueue/www-data.conf; runuser -u www-data -- $(sed -n "s/ \$.*//; s/^ExecStart=//p" /etc/systemd/system/mailqueue@.service) --time-limit 2
 mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' => '/Mail 1 was sent/'],
+    // Microsoft is not here.
+    ['block' => 'docs/operations.md: install -d -o www-data -g www-data', 'user' => 'root', 'through' => static fn(string $block): string
+        => preg_replace('/login microsoft (.*) --account .*/', 'accounts $1', $block), 'shows' => '~No accounts in /var/lib/mailqueue/www-data/accounts~'],
     ['block' => 'docs/operations.md: install -m 644 /usr/share/mailqueue/service/mailqueue-work@.service', 'user' => 'root',
         'through' => $offline, 'shows' => '~timers.target.wants/mailqueue-work@www-data.timer~'],
     ['block' => 'docs/operations.md: install -m 600 /usr/share/mailqueue/service/mailqueue.cron', 'user' => 'root',
@@ -188,7 +191,8 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $block && mailqueue config mailWarmup && mailqueue config --unset mailWarmup", 'shows' => '/: 50, 100/'],
     ['block' => 'docs/settings.md: mailqueue config mailHours', 'through' => static fn(string $block): string
         => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $block && mailqueue config mailHours && mailqueue config --unset mailHours", 'shows' => '/digest: Mo-Fr/'],
-    ['name' => 'a limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 6000'],
+    ['name' => 'limits', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 6000; '
+        . 'mailqueue config --database /home/me/app.sqlite mailLimits 5000/1d'],
     ['block' => 'docs/operations.md: pending   128', 'through' => static fn(string $block): string
         => 'mailqueue status --database /home/me/app.sqlite >seen; for word in '
         . implode(' ', array_map(static fn(string $line): string => escapeshellarg(preg_replace('/\s{2,}.*/', '', $line)),

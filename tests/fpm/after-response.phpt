@@ -114,6 +114,26 @@ echo $fpm->get($fpm->page('compose', <<<PHP
 must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is composed');
 echo shell_exec("grep -l '^Subject: r1' $dir/mails/*.eml | xargs grep -l '^X-Signed: yes' | wc -l");
 
+echo "-- several relays\n";
+$later();
+$box = static fn(string $name): int => count(glob("$dir/$name/new/*"));
+$queue->setConfig('mailHistoryDays', 1);
+$queue->enqueue(mail_fields(), 'r3', relay: 'other');
+$fpm->get($fpm->page('alone', 'MailQueue::default()->runAfterResponse();'));
+must(wait_until(static fn(): bool => $queue->jobs(limit: 1)[0]->lastError !== null), 'it is put back');
+echo $queue->jobs()[0]->lastError, "\n";
+$queue->retryFailed([$queue->jobs()[0]->id]);
+$later();
+echo $fpm->get($fpm->page('map', "MailQueue::default()->runAfterResponse(relays: ['other' => 'file://$dir/other']); echo 'a map';")), ', ';
+must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is sent');
+echo $box('other'), " in the other's box\n";
+$queue->enqueue(mail_fields(), 'r4');
+$later();
+echo $fpm->get($fpm->page('function', "MailQueue::default()->runAfterResponse(relays: fn(MailQueue\\Job \$job): string => 'file://$dir/' . \$job->reference); echo 'a function';")), ', ';
+must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is sent');
+echo $box('r4'), " in its box\n";
+$visit("MailQueue::default()->runAfterResponse(relays: ['other' => 'smtq://user:secret@a.example']); echo 'a map that cannot be read';");
+
 echo "-- a fatal error within a run leaves the host's lock free\n";
 $later();
 $queue->enqueue(null, 'r2');
@@ -133,7 +153,8 @@ ini_set('log_errors', '1');
 function fastcgi_finish_request(): bool { return true; } // an application's stand-in ends no response
 var_dump($queue->runAfterResponse(), $queue->runAfterResponse());
 echo preg_replace('/^\[.*?\] /m', '', file_get_contents("$dir/cli.log"));
-echo thrown(fn() => $queue->runAfterResponse(0)), "\n", thrown(fn() => $queue->runAfterResponse(5, -1)), "\n";
+echo thrown(fn() => $queue->runAfterResponse(0)), "\n", thrown(fn() => $queue->runAfterResponse(5, -1)), "\n",
+    thrown(fn() => $queue->runAfterResponse(relays: 'smtp://a.example')), "\n";
 ?>
 --EXPECT--
 -- will run, before, after
@@ -155,6 +176,12 @@ no run directory
 a fatal error
 composed later
 1
+-- several relays
+the mail names the relay "other", which the map of relays does not have; add it there (mailqueue work --relays)
+a map, 1 in the other's box
+a function, 1 in its box
+a map that cannot be read
+  MailQueue::runAfterResponse(): relays: "other": transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
 -- a fatal error within a run leaves the host's lock free
 compose stops PHP
 free
@@ -164,3 +191,4 @@ bool(false)
 MailQueue::runAfterResponse() does nothing: PHP's "cli" cannot end the response before the script ends; start bin/mailqueue work by cron instead
 ValueError: MailQueue::runAfterResponse(): Argument #1 ($seconds) must be between 1 and 300 (seconds)
 ValueError: MailQueue::runAfterResponse(): Argument #2 ($mails) must be between 1 and 1000
+TypeError: MailQueue::runAfterResponse(): Argument #5 ($relays) must be of type Closure|array|null, string given

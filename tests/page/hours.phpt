@@ -22,13 +22,13 @@ foreach (['en', 'de'] as $language) {
     $browser->get('/?view=mails');
     echo preg_replace('/\d+/', 'N', implode(preg_match('/in [\w ]+ \(.*?\)/', $words('tbody'), $match) ? $match : [])), "\n";
     $browser->get('/?view=mail&id=1');
-    echo implode(preg_match('/\((its sending hours|wegen der Versandzeit)\)/', $words('.facts'), $match) ? [$match[0]] : []), "\n";
+    echo implode(preg_match('/(Waits for its sending hours|Wartet auf ihre Versandzeit)/', $words('.facts'), $match) ? [$match[0]] : []), "\n";
 }
 ?>
 --EXPECT--
 Waiting for their hours: news until TIME
 in N h N min (its sending hours)
-(its sending hours)
+Waits for its sending hours
 Warten auf ihre Versandzeit: news bis TIME
-in N h N min (wegen der Versandzeit)
-(wegen der Versandzeit)
+in N h N min (ihre Versandzeit)
+Wartet auf ihre Versandzeit

@@ -45,7 +45,10 @@ $job = $queue->queue->job($queue->ids['lost']);
 echo "$report->end, $report->sent sent, {$job->status->value}, $job->attempts attempts, in ",
     round(($job->nextAttemptAt - time()) / 60), " minutes: $job->lastError\n";
 echo preg_match('/^look +(.*relay.*)$/m', command_line($queue, $dsn['B'], 'doctor')['output'], $match), " $match[1]\n";
-$queue->waitsAreOver();
+$later = $queue->queue->enqueue(message('later'), sendAt: time() + 3600, recipients: ['later@example.net']);
+preg_match('/^ +mailqueue (retry .*)$/m', command_line($queue, $dsn['B'], 'doctor')['output'], $cure);
+echo command_line($queue, $dsn['B'], ...str_getcsv($cure[1], ' ', "'"))['output'];
+echo $queue->queue->retryFailed([$later]), " brought forward that is to be sent later\n";
 echo $queue->work($dsn['B'], relays: $map + ['nobody' => $dsn['A']])->sent, " sent after it was added\n";
 foreach (['', "a\nb", str_repeat('x', 191)] as $bad) {
     try {
@@ -70,6 +73,8 @@ B: none
 unknown:
 empty, 0 sent, pending, 0 attempts, in 60 minutes: the mail names the relay "nobody", which the map of relays does not have; add it there (mailqueue work --relays)
 1 1 waiting for a relay that the map of relays does not have: nobody
+1 brought back.
+0 brought forward that is to be sent later
 1 sent after it was added
 relay must have 1 to 190 octets, not 0
 relay has the control character U+000A at octet 2; remove it

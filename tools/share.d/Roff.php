@@ -74,7 +74,7 @@ final class Roff
     {
         $lines = preg_replace('/\n {6,}/', ' ', rtrim($lines));
         foreach (explode("\n", $lines) as $line) {
-            preg_match('/\A(-\S+(?:, -\S+)*(?: [A-Z]+)?) +(.*)/', trim($line), $found);
+            preg_match('/\A(-[^\s,]+(?:, -[^\s,]+)*(?: [A-Z]+)?) +(.*)/', trim($line), $found);
             $this->item("`$found[1]`", $found[2]);
         }
     }

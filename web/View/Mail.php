@@ -58,10 +58,8 @@ final class Mail extends View
         return array_filter([
             $this->t('Status') => $this->t($job->status->value) . $reason,
             $this->t('Expected') => !$isWaiting ? '' : ($job->expectedAt === null
-                ? $this->t('unknown') : $texts->time($job->expectedAt)
-                . ($job->waitsFor === 'hours' ? ' (' . $this->t('its sending hours') . ')' : '')),
-            $this->t('Waits for the limit') => $job->waitsFor === 'hours' ? ''
-                : (string) $job->waitsFor,
+                ? $this->t('unknown') : $texts->time($job->expectedAt)),
+            $this->t('Waits for') => $job->waitsFor === null ? '' : $this->reason($job->waitsFor),
             $this->t('Recipients') => implode(', ', [...($job->recipients ?? []),
                 ...array_map(strval(...), array_keys($job->refused))]),
             $this->t('Subject') => (string) $job->subject,

@@ -194,8 +194,7 @@ final class Mails extends Listing
             !in_array($job->status, [Status::Pending, Status::Failed], true) => '–',
             $in <= 0 => $this->t('now'),
             default => $this->t('in %s', $this->context->texts->span($in))
-                . ($job->waitsFor === null ? '' : ' (' . ($job->waitsFor === 'hours'
-                    ? $this->t('its sending hours') : $job->waitsFor) . ')'),
+                . ($job->waitsFor === null ? '' : " ({$this->reason($job->waitsFor)})"),
         };
     }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Web\View;
 
+use MailQueue\Cli\Report\Waiting;
 use MailQueue\Stats;
 use MailQueue\Status;
 use MailQueue\Web\Chart;
@@ -110,7 +111,8 @@ final class Overview extends View
                 '%s of %s',
                 $texts->number($stats->tokens, 1),
                 $texts->number($stats->burst)
-            ),
+            ) . ($stats->nextTokenAt === null ? '' : ', '
+                . $this->t('the next one in %s', $texts->span($stats->nextTokenAt - time()))),
             $this->t('Limits') => $stats->limits === [] ? null
                 : implode(', ', array_map($this->limit(...), $stats->limits)),
             $this->t('Empty in') => $stats->emptyIn === null || $stats->due === 0
@@ -119,11 +121,23 @@ final class Overview extends View
                     'about %s',
                     $texts->span($stats->emptyIn)
                 )),
+            $this->t('Waiting for a limit') => $this->waiting($stats),
             $this->t('Waiting for their hours') => $this->closed($stats),
             $this->t('Workers') => (string) $workers,
             $this->t('Last run') => $stats->lastRunAt === null ? $this->t('never')
                 : $texts->ago($stats->lastRunAt),
         ], static fn (?string $text): bool => $text !== null);
+    }
+
+    /** How many mails wait for which limit by relay or sender, and until when; null: none. */
+    private function waiting(Stats $stats): ?string
+    {
+        $texts = [];
+        foreach (Waiting::of($this->context->queue, $stats) as $limit => $one) {
+            $texts[] = "$limit: " . $this->context->texts->mails($one['mails']) . ', '
+                . $this->t('the first until %s', $this->context->texts->time($one['until']));
+        }
+        return $texts === [] ? null : implode('; ', $texts);
     }
 
     /** Which types of mail wait for their sending hours, and until when; null: none. */

@@ -29,6 +29,16 @@ abstract class View
         return $this->context->t($text, ...$values);
     }
 
+    /** What a mail waits for (Job::$waitsFor), in words. */
+    protected function reason(string $waitsFor): string
+    {
+        return match ($waitsFor) {
+            'hours' => $this->t('its sending hours'),
+            'pause' => $this->t('the end of a pause'),
+            default => $this->t('the limit %s', $waitsFor),
+        };
+    }
+
     /**
      * @param array<string, Html|string> $facts by their words
      */

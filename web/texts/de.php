@@ -97,7 +97,12 @@ return [
     'one run' => 'einem Lauf',
     'Waiting for their hours' => 'Warten auf ihre Versandzeit',
     '%s until %s' => '%s bis %s',
-    'its sending hours' => 'wegen der Versandzeit',
+    'its sending hours' => 'ihre Versandzeit',
+    'the end of a pause' => 'das Ende einer Pause',
+    'the limit %s' => 'das Limit %s',
+    'Waiting for a limit' => 'Warten auf ein Limit',
+    'the first until %s' => 'die erste bis %s',
+    'the next one in %s' => 'das nächste in %s',
     'Workers' => 'Worker',
     'Last run' => 'Letzter Lauf',
     'Failed in seven days: %s' => 'In sieben Tagen fehlgeschlagen: %s',
@@ -213,7 +218,7 @@ return [
     'Mail %s' => 'Mail %s',
     'This mail has left the queue.' => 'Diese Mail hat die Warteschlange verlassen.',
     'Expected' => 'Voraussichtlich',
-    'Waits for the limit' => 'Wartet auf das Limit',
+    'Waits for' => 'Wartet auf',
     'From' => 'Absender',
     'Attempts' => 'Versuche',
     'attempt %s' => 'Versuch %s',
@@ -385,9 +390,10 @@ return [
         => 'So viele Empfänger dürfen dem Relay je Stunde übergeben werden; 0: kein Limit.',
     'Recipients that may be sent at once after a quiet time.'
         => 'So viele Empfänger dürfen nach einer ruhigen Zeit auf einmal bedient werden.',
-    'Limits in windows, as 60/1h, 500/1d per sender: of recipients or mails, for all, per relay or '
-        . 'per sender.' => 'Limits in Zeitfenstern, etwa 60/1h, 500/1d per sender: Empfänger oder '
-        . 'Mails, insgesamt, je Relay oder je Absender.',
+    'Limits in windows, such as 60/1h, 200/4h, 500/1d: of recipients or mails, for all mail, or '
+        . 'behind each limit "per relay" or "per sender".' => 'Limits in Zeitfenstern, etwa 60/1h, '
+        . '200/4h, 500/1d: Empfänger oder Mails, insgesamt, oder hinter jedem Limit „per relay“ (je '
+        . 'Relay) oder „per sender“ (je Absender).',
     'average: a token bucket; strict: no rolling hour or window on the relay\'s clock exceeds its '
         . 'limit.' => 'average: im Mittel; strict: In keiner Stunde und keinem Fenster, wann immer '
         . 'sie beginnen, sieht das Relay mehr als das Limit.',
@@ -396,7 +402,7 @@ return [
     'The mail types that the test mode redirects, or "every type but" a list of them.'
         => 'Die Arten von Mails, die der Testbetrieb umleitet, oder „every type but“ mit einer '
         . 'Liste.',
-    'Limits that grow from day to day, of a new relay or sender.'
+    'Limits that grow from day to day, for a new relay or sender.'
         => 'Limits eines neuen Relays oder Absenders, die von Tag zu Tag steigen.',
     'When mail of which types may be sent; types that no rule names always may.'
         => 'Wann Mails welcher Arten verschickt werden dürfen; Arten ohne Regel immer.',

@@ -19,6 +19,7 @@
 #include "php/class/queue_object.h"
 #include "php/class/queue_run.h"
 #include "php/paths.h"
+#include "php/worker/transports.h"
 #include "php_mailqueue.h"
 #include "worker/files.h"
 
@@ -31,6 +32,7 @@ struct after {
     zval *queue;
     zend_long seconds, mails;
     struct mq_php_callable compose, sign; /* not initialized: NULL */
+    zval *relays;                         /* NULL: none */
     bool is_last; /* of afterResponse(): all functions before it were called */
 };
 
@@ -69,16 +71,20 @@ static void copy_callable(zval *out, const struct mq_php_callable *callable)
 /* Has PHP call Internal::afterResponse() when the script has ended. */
 static void call_at_end(struct after *after, bool is_last)
 {
-    zval arguments[7];
+    zval arguments[8];
     ZVAL_STRING(&arguments[0], "MailQueue\\Internal::afterResponse");
     ZVAL_COPY(&arguments[1], after->queue);
     ZVAL_LONG(&arguments[2], after->seconds);
     ZVAL_LONG(&arguments[3], after->mails);
     copy_callable(&arguments[4], &after->compose);
     copy_callable(&arguments[5], &after->sign);
-    ZVAL_BOOL(&arguments[6], is_last);
-    call("register_shutdown_function", 7, arguments);
-    for (size_t i = 0; i < 7; i++) {
+    ZVAL_NULL(&arguments[6]);
+    if (after->relays) {
+        ZVAL_COPY(&arguments[6], after->relays);
+    }
+    ZVAL_BOOL(&arguments[7], is_last);
+    call("register_shutdown_function", 8, arguments);
+    for (size_t i = 0; i < 8; i++) {
         zval_ptr_dtor(&arguments[i]);
     }
 }
@@ -102,16 +108,18 @@ static void tell_no_finisher(void)
 ZEND_METHOD(MailQueue, runAfterResponse)
 {
     struct after after = {.queue = ZEND_THIS, .seconds = 5, .mails = 20};
-    ZEND_PARSE_PARAMETERS_START(0, 4)
+    ZEND_PARSE_PARAMETERS_START(0, 5)
         Z_PARAM_OPTIONAL
         Z_PARAM_LONG(after.seconds)
         Z_PARAM_LONG(after.mails)
         Z_PARAM_FUNC_OR_NULL(after.compose.info, after.compose.cache)
         Z_PARAM_FUNC_OR_NULL(after.sign.info, after.sign.cache)
+        Z_PARAM_ZVAL(after.relays)
     ZEND_PARSE_PARAMETERS_END();
 
     if (!mq_php_check_range(1, after.seconds, 1, SECONDS_MAX, " (seconds)") ||
-        !mq_php_check_range(2, after.mails, 1, MAILS_MAX, "")) {
+        !mq_php_check_range(2, after.mails, 1, MAILS_MAX, "") ||
+        !mq_php_relays_are(5, after.relays)) {
         RETURN_THROWS();
     }
     if (find_finisher() && exists("register_shutdown_function")) {
@@ -162,8 +170,8 @@ static int enter(const char *directory)
 static void send_due(void *context)
 {
     const struct after *after = context;
-    mq_php_run_in_request(after->queue, after->seconds, after->mails, &after->compose,
-                          &after->sign);
+    mq_php_run_in_request(after->queue, after->seconds, after->mails, &after->compose, &after->sign,
+                          after->relays);
 }
 
 static void run(struct after *after)
@@ -217,10 +225,10 @@ ZEND_METHOD(MailQueue_Internal, afterResponse)
     struct after after = {0};
 
     (void)return_value;
-    if (zend_parse_parameters(ZEND_NUM_ARGS(), "Ollf!f!b", &after.queue, mq_ce_queue,
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "Ollf!f!zb", &after.queue, mq_ce_queue,
                               &after.seconds, &after.mails, &after.compose.info,
                               &after.compose.cache, &after.sign.info, &after.sign.cache,
-                              &after.is_last) == FAILURE) {
+                              &after.relays, &after.is_last) == FAILURE) {
         RETURN_THROWS();
     }
     if (after.is_last) {

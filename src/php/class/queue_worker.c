@@ -143,16 +143,32 @@ static bool is_allowed(const char *path)
     return php_check_open_basedir_ex(path, 0) == 0;
 }
 
+/* The same for a run whose lease is no argument. */
+static enum mq_status check_own_lease(zend_long lease, int64_t final_timeout_ms,
+                                      struct mq_error *err)
+{
+    return lease * INT64_C(1000) > final_timeout_ms
+               ? MQ_OK
+               : mq_error_set(err, MQ_CONFIG, "transport",
+                              "the transport waits %d seconds for the reply to the final dot, but a "
+                              "lease ends after %d: lower final_timeout in the DSN",
+                              (int)(final_timeout_ms / 1000), (int)lease);
+}
+
 /* Returns MQ_THROWN also if the lease is too short. */
 static enum mq_status open_relays(struct run *run, struct mq_error *err)
 {
+    zend_long lease = run->number[ARG_LEASE];
     run->relays.run = &run->php;
     run->relays.clock = *mq_queue_clock(run->queue);
     run->relays.connections = run->number[ARG_CONNECTIONS];
     run->relays.verdicts = run->verdicts;
+    run->relays.in_request = run->in_request;
     MQ_TRY(mq_php_relays_open(&run->relays, err));
-    return check_lease(ARG_LEASE, run->number[ARG_LEASE], run->relays.final_timeout_ms) ? MQ_OK
-                                                                                        : MQ_THROWN;
+    int64_t final_ms = run->relays.final_timeout_ms;
+    return run->in_request                          ? check_own_lease(lease, final_ms, err)
+           : check_lease(ARG_LEASE, lease, final_ms) ? MQ_OK
+                                                     : MQ_THROWN;
 }
 
 static enum mq_status open_dkim(struct run *run, struct mq_error *err)
@@ -299,11 +315,12 @@ static void set_defaults(struct run *run)
 
 void mq_php_run_in_request(zval *object, zend_long seconds, zend_long mails,
                            const struct mq_php_callable *compose,
-                           const struct mq_php_callable *sign)
+                           const struct mq_php_callable *sign, zval *relays)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
     struct mq_report report;
-    struct run run = {.in_request = true, .compose = *compose, .sign = *sign};
+    struct run run = {
+        .in_request = true, .compose = *compose, .sign = *sign, .relays.given = relays};
     set_defaults(&run);
     run.number[ARG_TIME_LIMIT] = run.number[ARG_GRACE] = seconds;
     run.number[ARG_MESSAGE_LIMIT] = mails;

@@ -61,6 +61,7 @@ void mq_php_stats_new(zval *out, const struct mq_stats *stats)
         ZVAL_NULL(next);
     }
     next++;
+    mq_php_set_int(next++, stats->token_s != 0, stats->token_s);
     list_limits(next++, stats);
     mq_php_set_int(next++, stats->empty_in_s >= 0, stats->empty_in_s);
     mq_php_set_int(next++, stats->last_run_s != 0, stats->last_run_s);

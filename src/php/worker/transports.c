@@ -205,15 +205,23 @@ static bool is_closure(const zval *given)
     return given && Z_TYPE_P(given) == IS_OBJECT && Z_OBJCE_P(given) == zend_ce_closure;
 }
 
+bool mq_php_relays_are(uint32_t arg, const zval *given)
+{
+    if (!given || Z_TYPE_P(given) == IS_ARRAY || Z_TYPE_P(given) == IS_NULL || is_closure(given)) {
+        return true;
+    }
+    zend_argument_type_error(arg, "must be of type Closure|array|null, %s given",
+                             zend_zval_type_name(given));
+    return false;
+}
+
 enum mq_status mq_php_relays_open(struct mq_php_relays *relays, struct mq_error *err)
 {
     zval *given = relays->given;
     bool is_map = given && Z_TYPE_P(given) == IS_ARRAY;
     relays->all.open = open_relay;
     relays->all.context = relays;
-    if (given && !is_map && !is_closure(given) && Z_TYPE_P(given) != IS_NULL) {
-        zend_argument_type_error(ARG_RELAYS, "must be of type Closure|array|null, %s given",
-                                 zend_zval_type_name(given));
+    if (!mq_php_relays_are(ARG_RELAYS, given)) {
         return MQ_THROWN;
     }
     if (is_closure(given)) {
@@ -224,7 +232,7 @@ enum mq_status mq_php_relays_open(struct mq_php_relays *relays, struct mq_error 
         MQ_TRY(open_transport(relays, err));
     }
     enum mq_status status = is_map ? open_map(relays, Z_ARRVAL_P(given), err) : MQ_OK;
-    if (status == MQ_CONFIG) {
+    if (status == MQ_CONFIG && !relays->in_request) {
         mq_php_throw_argument(ARG_RELAYS, err);
         return MQ_THROWN;
     }

@@ -14,6 +14,7 @@ struct mq_php_relays {
     zend_object *closure; /* the transport, or … */
     zend_string *dsn;     /* … this; both NULL: the ini setting */
     zval *given;          /* the map, or a Closure; NULL: none */
+    bool in_request;      /* no argument of the present call is blamed */
     zend_long connections;
     const struct mq_rules *verdicts; /* NULL: none */
     struct mq_clock clock;
@@ -26,6 +27,8 @@ struct mq_php_relays {
     int64_t final_timeout_ms; /* the longest; 0: no transport waits for something after a message */
 };
 
+/* Whether an argument is a map, a Closure or null; if not, an exception is pending. */
+bool mq_php_relays_are(uint32_t arg, const zval *given);
 /* Must be closed, also after a failure. MQ_THROWN: an exception is pending. */
 enum mq_status mq_php_relays_open(struct mq_php_relays *relays, struct mq_error *err);
 void mq_php_relays_close(struct mq_php_relays *relays);

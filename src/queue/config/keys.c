@@ -231,8 +231,8 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                       .in_claims = true},
     [MQ_KEY_LIMITS] =
         {"mailLimits", &limits, "",
-         "Limits in windows, as 60/1h, 500/1d per sender: of recipients or mails, for "
-         "all, per relay or per sender.",
+         "Limits in windows, such as 60/1h, 200/4h, 500/1d: of recipients or mails, for all mail, "
+         "or behind each limit \"per relay\" or \"per sender\".",
          .why = why_not_limits, .in_claims = true},
     [MQ_KEY_RATE_MODE] = {"mailRateMode", &mode, "average",
                           "average: a token bucket; strict: no rolling hour or window on the "
@@ -255,7 +255,7 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_LIVE_UNTIL] = {"mailLiveUntil", &moment, "",
                            "From this time on the test mode is on again.", .in_claims = true},
     [MQ_KEY_WARMUP] = {"mailWarmup", &warmup, "",
-                       "Limits that grow from day to day, of a new relay or sender.",
+                       "Limits that grow from day to day, for a new relay or sender.",
                        .why = why_not_warmup, .in_claims = true},
     [MQ_KEY_HOURS] = {"mailHours", &hours, "",
                       "When mail of which types may be sent; types that no rule names always may.",

@@ -7,6 +7,7 @@
 #include "queue/config/relays.h"
 #include "queue/handle.h"
 #include "queue/job.h"
+#include "queue/limit.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
 #include "queue/sql/statements.h"
@@ -204,7 +205,7 @@ static void expect_hours(const struct mq_queue *queue, const struct mq_settings 
     int64_t at_s = job->expected_at;
     if (at_s) {
         job->expected_at = mq_hours_opening(queue, settings, job->mail_type, at_s);
-        job->waits_for = job->expected_at > at_s ? MQ_FOR_HOURS : NULL;
+        job->waits_for = job->expected_at > at_s ? MQ_FOR_HOURS : job->waits_for;
     }
 }
 
@@ -228,9 +229,8 @@ enum mq_status mq_queue_expect(struct mq_queue *queue, struct mq_job *jobs, size
         mq_settings_clear(&tx.settings);
         return MQ_OK; /* nothing is sent until that is corrected */
     }
-    if (status == MQ_OK && tx.settings.bucket.limit > 0) {
-        mq_bucket_refill(&tx.settings.bucket, tx.now_s);
-    }
+    int64_t token_s;
+    status = status == MQ_OK ? mq_limit_look(&tx, &token_s, err) : status;
     int64_t paused_s = pause_end_s(&tx.settings);
     const struct mq_job *last = NULL;
     for (size_t i = 0; i < count && status == MQ_OK; i++) {
@@ -241,6 +241,7 @@ enum mq_status mq_queue_expect(struct mq_queue *queue, struct mq_job *jobs, size
         }
         if (job->expected_at && paused_s > job->expected_at) {
             job->expected_at = paused_s;
+            job->waits_for = MQ_FOR_PAUSE;
         }
         expect_hours(queue, &tx.settings, job);
     }

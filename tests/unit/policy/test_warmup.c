@@ -110,9 +110,10 @@ static void test_faults(void **state)
         {"2026-12-01: 50 x 2", "\"2\" has no last amount"},
         {"2026-12-01: 50 x 2 to 40", "\"2 to 40\" has no last amount"},
         {"2026-12-01: 50 x 1.001 to 1000000", "takes more than 366 days"},
-        {"2026-12-01: 50 per nobody", "\"per\" needs relay"},
+        {"2026-12-01: 50 per nobody", "\"2026-12-01: 50 per nobody\": \"per\" needs relay"},
         {"2026-12-01: 50 per relay a, 60", "has a comma behind its amounts"},
-        {"2026-12-01: 50; 2027-12-01: 60", "another limit is for the same window"},
+        {"2026-12-01: 50; 2027-12-01: 60",
+         "\"2026-12-01: 50; 2027-12-01: 60\": another limit is for the same window"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
