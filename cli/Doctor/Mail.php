@@ -66,8 +66,8 @@ final class Mail extends Check
             str_contains((string) $why, 'cannot be used: account')
                 => 'Until then no mail goes. mailqueue accounts lists the accounts.',
             default => 'Write it as smtp://user:password@host:587, smtps://…, lmtp:///socket, '
-            . 'sendmail://default, file:///directory or null://null, or several as '
-            . 'failover(smtp://a smtp://b), with : / @ ? # in user and password percent-encoded '
+            . 'sendmail://default, file:///directory or null://null, a mail API as ses+https://…, '
+            . 'or several as failover(smtp://a smtp://b), with : / @ ? # in user and password percent-encoded '
             . '(%3A %2F %40 %3F %23).',
         });
         $isSecret = str_contains((string) $shown, '***');
