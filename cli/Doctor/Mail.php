@@ -120,7 +120,7 @@ final class Mail extends Check
     /** Warns if others on the network can read the password or the token. */
     private function secrecy(string $dsn, string $what): void
     {
-        $isHere = preg_match('~[@/](localhost|127\.[\d.]+|\[::1\]|)(?=[:/?]|\z)~i', $dsn);
+        $isHere = preg_match('~(?:@|//)(localhost|127\.[\d.]+|\[::1\]|)(?=[:/?]|\z)~i', $dsn);
         $options = ['tls=none' => 'tls=none', 'verify_peer=(0|false|no|off)' => 'verify_peer=0'];
         foreach ($options as $option => $name) {
             if (!$isHere && preg_match("~[?&]{$option}(?=&|\\z)~", $dsn)) {
