@@ -35,6 +35,9 @@ final class Config extends Command
             throw Stop::usage('Usage: mailqueue config --unset KEY');
         }
         $known = MailQueue::configKeys();
+        // A shell's variable that is not set gives an empty value, and would remove a limit.
+        $value === '' && throw Stop::usage("The value of $key is empty. To remove the setting: "
+            . "mailqueue config --unset $key");
         if ($key !== null && !isset($known[$key])) {
             throw self::unknown($key, array_keys($known));
         }

@@ -66,8 +66,8 @@ final class Mail extends Check
             str_contains((string) $why, 'cannot be used: account')
                 => 'Until then no mail goes. mailqueue accounts lists the accounts.',
             default => 'Write it as smtp://user:password@host:587, smtps://…, lmtp:///socket, '
-            . 'sendmail://default, file:///directory or null://null, or several as '
-            . 'failover(smtp://a smtp://b), with : / @ ? # in user and password percent-encoded '
+            . 'sendmail://default, file:///directory or null://null, a mail API as ses+https://…, '
+            . 'or several as failover(smtp://a smtp://b), with : / @ ? # in user and password percent-encoded '
             . '(%3A %2F %40 %3F %23).',
         });
         $isSecret = str_contains((string) $shown, '***');
@@ -120,7 +120,7 @@ final class Mail extends Check
     /** Warns if others on the network can read the password or the token. */
     private function secrecy(string $dsn, string $what): void
     {
-        $isHere = preg_match('~[@/](localhost|127\.[\d.]+|\[::1\]|)(?=[:/?]|\z)~i', $dsn);
+        $isHere = preg_match('~(?:@|//)(localhost|127\.[\d.]+|\[::1\]|)(?=[:/?]|\z)~i', $dsn);
         $options = ['tls=none' => 'tls=none', 'verify_peer=(0|false|no|off)' => 'verify_peer=0'];
         foreach ($options as $option => $name) {
             if (!$isHere && preg_match("~[?&]{$option}(?=&|\\z)~", $dsn)) {

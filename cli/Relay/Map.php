@@ -47,10 +47,10 @@ final class Map
             return null;
         } catch (\ValueError $e) {
             return 'names a relay that ' . preg_replace(
-                '/\A.*?cannot be used: transport: /s',
-                'cannot be used: ',
+                '/\A.*?(?=cannot be used: )|(?<=cannot be used: )transport: /s',
+                '',
                 Failure::text($e)
-            ) . '; correct it';
+            );
         }
     }
 

@@ -18,16 +18,19 @@ static enum mq_status wrong(struct mq_str limit, const char *what, struct mq_err
                         limit.len ? limit.data : "", what);
 }
 
-/* Takes a number above 0, up to 10 digits, off the text; 0 if it does not begin with one. */
+#define DIGITS_MAX 10
+
+/* Takes a number above 0 off the text; 0 if it does not begin with one, or with one of more
+ * digits. */
 static int64_t cut_number(struct mq_str *text)
 {
     int64_t n = 0;
     size_t i = 0;
-    for (; i < text->len && i < 10 && mq_is_digit(text->data[i]); i++) {
+    for (; i < text->len && i <= DIGITS_MAX && mq_is_digit(text->data[i]); i++) {
         n = n * 10 + (text->data[i] - '0');
     }
     *text = mq_str_skip(*text, i);
-    return n;
+    return i <= DIGITS_MAX ? n : 0;
 }
 
 /* Takes the next word off the text, which is trimmed. */

@@ -145,17 +145,21 @@ static enum mq_status read_rule(struct mq_warmup_rule *rule, struct mq_str text,
                                 struct mq_buffer *limits, struct mq_error *err)
 {
     struct mq_str all = text;
+    bool has_colon = mq_str_find(text, ':') < text.len;
     struct mq_str date = mq_str_cut_at(&text, ':');
     *rule = (struct mq_warmup_rule){0};
     if (!read_date(date, &rule->first_day)) {
         return fault(err, date, "must begin with the first day (UTC) alone, as 2026-12-01");
+    }
+    if (!has_colon) {
+        return fault(err, all, "has no colon behind the date: write it as 2026-12-01: 50, 100");
     }
     MQ_TRY(read_amounts(rule, &text, err));
     if (mq_str_find(text, ',') < text.len) {
         return fault(err, all, "has a comma behind its amounts");
     }
     mq_buffer_cstr(limits, limits->len ? "," NO_DAY " " : NO_DAY " ");
-    mq_buffer_str(limits, text);
+    mq_buffer_str(limits, mq_str_trim(text));
     return limits->failed ? mq_error_nomem(err) : MQ_OK;
 }
 

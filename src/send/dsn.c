@@ -39,8 +39,9 @@ static enum mq_status parse_scheme(struct mq_str *text, struct mq_dsn *dsn, stru
     }
     return mq_dsn_bad(err, "it does not begin with a scheme that is known; write "
                            "smtp://user:password@host:587, smtps://user:password@host:465, "
-                           "lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or "
-                           "null://null");
+                           "lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory, "
+                           "null://null, or a mail API's ses+https://, mailgun+https://, "
+                           "microsoftgraph+https:// or gmail+https://");
 }
 
 static bool is_ipv6(const char *host)

@@ -175,7 +175,7 @@ ok    relay: file:// has no relay: it writes into a directory
 look  relay: the transport cannot be used: transport: what follows :// must be host, host:port or user:password@host:port, without path or fragment; the port is 1 to 65535, IPv6 is [2001:db8::1], non-ASCII hosts are A-labels (xn--...); in user and password write : / @ ? # % as %3A %2F %40 %3F %23 %25
       mailqueue doctor says how a transport is written.
 --- bogus: 1
-look  relay: the transport cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
+look  relay: the transport cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory, null://null, or a mail API's ses+https://, mailgun+https://, microsoftgraph+https:// or gmail+https://
       mailqueue doctor says how a transport is written.
 --- no option: 64
 mailqueue: --from and --selector need --dns.

@@ -181,7 +181,7 @@ the mail names the relay "other", which the map of relays does not have; add it 
 a map, 1 in the other's box
 a function, 1 in its box
 a map that cannot be read
-  MailQueue::runAfterResponse(): relays: "other": transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
+  MailQueue::runAfterResponse(): relays: "other": transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory, null://null, or a mail API's ses+https://, mailgun+https://, microsoftgraph+https:// or gmail+https://
 -- a fatal error within a run leaves the host's lock free
 compose stops PHP
 free

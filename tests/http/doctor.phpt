@@ -54,6 +54,18 @@ foreach (['ses+https://AKIDEXAMPLE:wJalrX@default?region=x', 'mailgun+https://ke
     $run = command_line($queue, 'null://null', 'work', '--transport', $dsn);
     echo $run['code'], ' ', substr($run['errors'], 0, 41), str_contains($run['errors'], 'wJalrX') ? ' shown' : '', "\n";
 }
+
+echo "-- an account of Microsoft has a scope for SMTP or for Graph\n";
+putenv('MAILQUEUE_ACCOUNTS=' . $accounts = temporary_directory('accounts'));
+foreach ([['https://graph.microsoft.com/Mail.Send offline_access', 'refresh_token'], ['https://outlook.office365.com/.default', 'client_credentials']] as [$scope, $grant]) {
+    file_put_contents("$accounts/main.json", json_encode(['provider' => 'microsoft', 'grant' => $grant, 'client_id' => 'c',
+        'client_secret' => 's3cret', 'refresh_token' => 'r3fresh', 'token_endpoint' => 'https://127.0.0.1:1/token', 'scope' => $scope]));
+    chmod("$accounts/main.json", 0600);
+    foreach (['smtp://user@h?auth=oauth2&account=main', 'microsoftgraph+https://default?account=main'] as $dsn) {
+        preg_match_all('/^.*account main.*|^ +mailqueue login.*/m', command_line($queue, $dsn, 'doctor')['output'], $match);
+        echo strtok($dsn, ':'), ":\n  ", implode("\n  ", $match[0]), "\n";
+    }
+}
 ?>
 --EXPECT--
 -- SES
@@ -85,3 +97,16 @@ look  relay: ses+https://127.0.0.1:PORT: Fail…
 -- on the command line
 64 mailqueue: No password in --transport: ev
 64 mailqueue: No password in --transport: ev
+-- an account of Microsoft has a scope for SMTP or for Graph
+smtp:
+  look  account main has the scope https://graph.microsoft.com/Mail.Send offline_access, which is not for SMTP: the relay will refuse its tokens
+          mailqueue login microsoft --account main --scope 'https://outlook.office.com/SMTP.Send offline_access'
+  ok    account main is there and private; it has no access token yet
+microsoftgraph+https:
+  ok    account main is there and private; it has no access token yet
+smtp:
+  ok    account main is there and private; it has no access token yet
+microsoftgraph+https:
+  look  account main has the scope https://outlook.office365.com/.default, which is not for Microsoft Graph: the relay will refuse its tokens
+          mailqueue login microsoft --account main --scope https://graph.microsoft.com/.default --client-credentials
+  ok    account main is there and private; it has no access token yet

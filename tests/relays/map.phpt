@@ -123,7 +123,7 @@ ValueError: Argument #18 ($relays) cannot be used: relays: "A@h": the key is the
 TypeError: Argument #18 ($relays) must be of type Closure|array|null, string given
 78 mailqueue: Relays file %c/relays.php must return an array from senders to DSNs, not int.
 78 mailqueue: Relays file %c/relays.php: "a b" is not a sender's address, @domain or name without blanks; correct it
-78 mailqueue: Relays file %c/relays.php: "a@b" names a relay that cannot be used: option tls must be auto, none or required; correct it
+78 mailqueue: Relays file %c/relays.php: "a@b" names a relay that cannot be used: option tls must be auto, none or required
 78 mailqueue: Relays file %c/relays.php: "a@b" is of type array; give a DSN, such as smtp://user:password@host:587
 78 mailqueue: Relays file %c/relays.php has a syntax error: Parse error: Unclosed '[' in %c/relays.php on line 1
 0 

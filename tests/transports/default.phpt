@@ -81,7 +81,7 @@ the default:
 mailqueue.transport, and an argument, go before it:
   empty 0 sent; nothing
   empty 1 sent; nothing
-  ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory or null://null
+  ValueError: MailQueue::runWorker(): Argument #1 ($transport) cannot be used: transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory, null://null, or a mail API's ses+https://, mailgun+https://, microsoftgraph+https:// or gmail+https://
 cannot be it:
   MailQueue\Exception: No transport: give one, such as "smtp://user:password@host:587", or set the ini setting mailqueue.transport; php.ini's sendmail_path cannot be it (transport: sendmail:// has no program: set sendmail_path in php.ini, or write sendmail://default?command=/usr/sbin/sendmail%20-t%20-i)
   MailQueue\Exception: No transport: give one, such as "smtp://user:password@host:587", or set the ini setting mailqueue.transport; php.ini's sendmail_path cannot be it (transport: the command must begin with the program's whole path, such as /usr/sbin/sendmail; no PATH is searched)

@@ -419,8 +419,8 @@ return [
         . 'commands as a group.' => 'Was jedes Relay verträgt: die Befehle der nächsten Mail '
         . 'nach dem '
         . 'Punkt oder nur die Befehle einer Mail als Gruppe.',
-    'By which mailHours mail of which job table was put back.'
-        => 'Nach welchem mailHours Mails welcher Tabelle zurückgestellt wurden.',
+    'By which mailHours and limits mail of which job table was put back.'
+        => 'Nach welchem mailHours und welchen Limits Mails welcher Tabelle zurückgestellt wurden.',
     'When a worker last ran.' => 'Wann zuletzt ein Worker lief.',
     'After so many seconds without a worker while mail is due, enqueue() writes a line into PHP\'s '
         . 'error log, once an hour; 0: never.'

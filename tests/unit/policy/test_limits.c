@@ -100,6 +100,7 @@ static void test_errors(void **state)
         {"-1/1h", "\"-1/1h\"", "N must be from 1"},
         {"1000000001/1h", "\"1000000001/1h\"", "to 1000000000"},
         {"99999999999/1h", "\"99999999999/1h\"", "N must be from 1 to"},
+        {"1000000000000/1h", "\"1000000000000/1h\"", "N must be from 1 to"},
         {"60", "\"60\"", "a slash and the window's length"},
         {"60 / 1h", "\"60\"", "a slash"},
         {"60/1h,", "\"\"", "N must be from 1"},

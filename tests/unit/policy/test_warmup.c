@@ -99,7 +99,7 @@ static void test_faults(void **state)
         {"2026/12/01: 50", "\"2026/12/01\" must begin with the first day"},
         {"2026-12-01 UTC: 50", "\"2026-12-01 UTC\" must begin with the first day (UTC) alone"},
         {"2026-12-01: ", "\"\" must be amounts"},
-        {"2026-12-01", "\"\" must be amounts"},
+        {"2026-12-01", "\"2026-12-01\" has no colon behind the date"},
         {"2026-12-01: 0, 50", "\"0, 50\" must be amounts"},
         {"2026-12-01: 50, x", "\"50, x\" must be amounts"},
         {"2026-12-01: 1000000001", "\"1000000001\" must be amounts"},
