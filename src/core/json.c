@@ -158,12 +158,16 @@ static bool skip_nested(struct reader *in)
     return true;
 }
 
+static bool is_word(char c)
+{
+    return mq_is_alnum(c) || c == '+' || c == '-' || c == '.';
+}
+
 /* Takes a number, true, false or null; an empty view: something else is next. */
 static struct mq_str take_word(struct reader *in)
 {
     size_t len = 0;
-    while (len < in->rest.len &&
-           (mq_is_alnum(in->rest.data[len]) || strchr("+-.", in->rest.data[len]) != NULL)) {
+    while (len < in->rest.len && is_word(in->rest.data[len])) {
         len++;
     }
     return mq_str_cut(&in->rest, len);

@@ -29,7 +29,7 @@ static const struct row rows[] = {
     /* A redirect is not followed: it would hand the key to another host. */
     {ALL, 300, 399, NULL, NULL, MQ_TROUBLE_RELAY},
 
-    /* The account: suspended, paused, throttled, a key that is wrong or over. */
+    /* The account: suspended, paused, throttled; a key that is wrong, over, or may not send. */
     {SES, 400, 499, "AccountSuspended", NULL, MQ_TROUBLE_RELAY},
     {SES, 400, 499, "SendingPaused", NULL, MQ_TROUBLE_RELAY},
     {SES, 400, 499, "LimitExceeded", NULL, MQ_TROUBLE_RELAY},
@@ -41,7 +41,10 @@ static const struct row rows[] = {
     {SES, 400, 499, "InvalidSignature", NULL, MQ_TROUBLE_RELAY},
     {SES, 400, 499, "IncompleteSignature", NULL, MQ_TROUBLE_RELAY},
     {SES, 400, 499, "MissingAuthentication", NULL, MQ_TROUBLE_RELAY},
-    {SES, 400, 499, "NotFound", NULL, MQ_TROUBLE_RELAY}, /* the configuration set */
+    {SES, 400, 499, "AccessDenied", NULL, MQ_TROUBLE_RELAY},
+    {SES, 400, 499, "NotAuthorized", NULL, MQ_TROUBLE_RELAY},
+    {SES, 400, 499, "RequestExpired", NULL, MQ_TROUBLE_RELAY}, /* our clock */
+    {SES, 400, 499, "NotFound", NULL, MQ_TROUBLE_RELAY},       /* the configuration set */
     {GRAPH, 400, 499, "ErrorExceededMessageLimit", NULL, MQ_TROUBLE_RELAY},
     {GRAPH, 400, 499, "ErrorMessageSubmissionBlocked", NULL, MQ_TROUBLE_RELAY},
     {GRAPH, 400, 499, "ErrorQuotaExceeded", NULL, MQ_TROUBLE_RELAY},
@@ -77,8 +80,8 @@ static const struct row rows[] = {
 
     {ALL, 400, 499, NULL, NULL, MQ_OUTCOME_DENIED},
     {ALL, 500, 500, NULL, NULL, MQ_OUTCOME_DEFERRED},
-    {ALL, 502, 502, NULL, NULL, MQ_OUTCOME_DEFERRED},
-    /* A gateway passed the request on and got no answer: nobody knows. */
+    /* A gateway passed the request on, and got no answer or none that it can read: nobody knows. */
+    {ALL, 502, 502, NULL, NULL, MQ_OUTCOME_UNCERTAIN},
     {ALL, 504, 504, NULL, NULL, MQ_OUTCOME_UNCERTAIN},
     {ALL, 500, 599, NULL, NULL, MQ_TROUBLE_RELAY},
 };

@@ -23,10 +23,24 @@ static enum mq_outcome recorded(const struct mq_target *target, enum mq_intent_p
     return in_body ? MQ_OUTCOME_UNCERTAIN : target->result;
 }
 
+/* Whether some have the mail already: a mail API gets it in several requests. */
+static bool has_delivered(const struct mq_transfer *transfer)
+{
+    bool has = false;
+    for (size_t i = 0; i < transfer->target_count; i++) {
+        has = has || transfer->targets[i].result == MQ_OUTCOME_DELIVERED;
+    }
+    return has;
+}
+
+/* MQ_INTENT_ENVELOPE says that nobody has the mail. */
 static void write_intent(struct mq_delivery *delivery, enum mq_intent_phase phase)
 {
-    struct mq_intent_entry entry = {.job_id = delivery->job.id, .phase = phase};
     const struct mq_transfer *transfer = &delivery->transfer;
+    if (phase == MQ_INTENT_ENVELOPE && has_delivered(transfer)) {
+        phase = MQ_INTENT_ACCEPTED;
+    }
+    struct mq_intent_entry entry = {.job_id = delivery->job.id, .phase = phase};
     size_t count = delivery->job.recipients.count;
     if (phase != MQ_INTENT_ENVELOPE) {
         entry.at_s = transfer->at_s ? transfer->at_s : mq_run_now_s(delivery->run);

@@ -41,18 +41,23 @@ function meets(string $what, array ...$answers): void
         }
     }
     echo "$what: ", $queue->state('mail'), ", $report->sent sent, ", count($api->requests()), " requests, $seconds s pause\n  ",
-        str_replace((string) $api->port, 'PORT', implode("\n  ", array_unique($replies))), "\n";
+        str_replace([(string) $api->port, str_repeat('x', 235)], ['PORT', 'xxx'], implode("\n  ", array_unique($replies))), "\n";
+    echo str_contains(json_encode($queue->events, JSON_UNESCAPED_SLASHES), substr(SES['aws']['secret'], 0, 8)) ? "  the secret is shown\n" : '';
 }
 
 echo "-- answers\n";
 meets('400', says(400, 'BadRequestException', 'Bad thing'));
 meets('400 about the sender', says(400, 'MessageRejected', 'Email address is not verified.'));
+meets('400 about the key', says(400, 'AccessDeniedException'));
 meets('413', says(413));
 meets('401', says(401, 'UnrecognizedClientException', 'The key AKIDEXAMPLE is bad'));
+meets('401 with the secret for a code', says(401, SES['aws']['secret']));
+meets('401 with a piece of the secret', says(401, '', str_repeat('x', 235) . SES['aws']['secret']));
 meets('429 with seconds', says(429, 'TooManyRequestsException', 'Slow down', ['Retry-After' => '40']));
 meets('429 with a date', says(429, '', '', ['Retry-After' => gmdate('D, d M Y H:i:s', time() + 42) . ' GMT']));
 meets('500, then well', says(500, 'InternalServiceError', 'Oops'));
 meets('503 with Retry-After', says(503, '', '', ['Retry-After' => '40']));
+meets('502', says(502));
 meets('504', says(504));
 meets('a redirect', ['status' => 307, 'body' => '', 'fields' => ['Location' => 'http://127.0.0.1:1/elsewhere']]);
 meets('408, then well', says(408));
@@ -99,12 +104,21 @@ echo str_contains(json_encode($queue->events), 'SECRET') ? "the secret is shown\
   parked: 400 BadRequestException: Bad thing
 400 about the sender: failed 1, 1 sent, 2 requests, no s pause
   try_later: 400 MessageRejected: Email address is not verified.
+400 about the key: pending 0, 1 sent, 2 requests, some s pause
+  relay_trouble: 400 AccessDeniedException
+  released: 400 AccessDeniedException
 413: parked 1 for refused refused a@example.org, 1 sent, 2 requests, no s pause
   refused: 413
   parked: 413
 401: pending 0, 1 sent, 2 requests, some s pause
   relay_trouble: 401 UnrecognizedClientException: The key *********** is bad
   released: 401 UnrecognizedClientException: The key *********** is bad
+401 with the secret for a code: pending 0, 1 sent, 2 requests, some s pause
+  relay_trouble: 401 ****************************************
+  released: 401 ****************************************
+401 with a piece of the secret: pending 0, 1 sent, 2 requests, some s pause
+  relay_trouble: 401 xxx****************
+  released: 401 xxx****************
 429 with seconds: pending 0, 1 sent, 2 requests, 40 s pause
   relay_trouble: 429 TooManyRequestsException: Slow down
   released: 429 TooManyRequestsException: Slow down
@@ -116,6 +130,9 @@ echo str_contains(json_encode($queue->events), 'SECRET') ? "the secret is shown\
 503 with Retry-After: pending 0, 1 sent, 2 requests, 40 s pause
   relay_trouble: 503
   released: 503
+502: parked 1 uncertain 1 for uncertain, 1 sent, 2 requests, no s pause
+  uncertain: 502
+  parked: 502
 504: parked 1 uncertain 1 for uncertain, 1 sent, 2 requests, no s pause
   uncertain: 504
   parked: 504

@@ -7,6 +7,8 @@
 #include "core/json.h"
 #include "send/http/api.h"
 
+#define SECRET_MIN 4 /* shorter texts are in other words, too */
+
 /* Takes a string with its quotes off *rest, which begins with one; empty: its end is missing. */
 static struct mq_str take_string(struct mq_str *rest)
 {
@@ -65,11 +67,18 @@ void mq_http_json_text(struct mq_str json, const char *name, char *out, size_t s
     }
 }
 
+/* Blanks a secret in a text, and a piece of it at the end of a text that was cut. */
 static void hide(char *text, const char *secret)
 {
     size_t len = secret != NULL ? strlen(secret) : 0;
-    for (char *at = text; len >= 4 && (at = strstr(at, secret)) != NULL;) {
-        memset(at, '*', len);
+    for (char *at = text; len >= SECRET_MIN && *at != '\0'; at++) {
+        size_t same = 0;
+        while (same < len && at[same] == secret[same]) {
+            same++;
+        }
+        if (same == len || (same >= SECRET_MIN && at[same] == '\0')) {
+            memset(at, '*', same);
+        }
     }
 }
 
@@ -87,9 +96,11 @@ void mq_http_answer(const struct mq_http_api *api, const struct mq_http_request 
         snprintf(answer->text, sizeof answer->text,
                  "it sends us to another address, where no key goes: check the transport's host");
     }
-    hide(answer->text, request->user);
-    hide(answer->text, request->secret);
-    hide(answer->text, request->token);
+    const char *secrets[] = {request->user, request->secret, request->token};
+    for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++) {
+        hide(answer->text, secrets[i]);
+        hide(answer->code, secrets[i]);
+    }
 }
 
 void mq_http_format(const struct mq_http_answer *answer, char out[MQ_HTTP_REASON_MAX])

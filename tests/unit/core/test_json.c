@@ -169,6 +169,7 @@ static void test_members(void **state)
         assert_int_equal(mq_json_members(mq_str_of(bad[i]), &pairs), MQ_INVALID);
         assert_int_equal(pairs.count, 0);
     }
+    assert_int_equal(mq_json_members((struct mq_str){"{\"a\":1\0}", 8}, &pairs), MQ_INVALID);
 }
 
 /* Nothing is read past the end: each prefix in a block of its own size, for the sanitizer. */

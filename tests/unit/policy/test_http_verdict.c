@@ -54,6 +54,9 @@ static void test_documented(void **state)
         {SES, 400, "MailFromDomainNotVerifiedException", "", DENIED},
         {SES, 403, "SignatureDoesNotMatch", "", RELAY},
         {SES, 403, "AccessDeniedException", "", RELAY},
+        {SES, 400, "AccessDeniedException", "", RELAY},
+        {SES, 400, "NotAuthorized", "", RELAY},
+        {SES, 400, "RequestExpired", "", RELAY},
         {SES, 404, "NotFoundException", "", RELAY},
         {SES, 429, "TooManyRequestsException", "", RELAY},
         {MAILGUN, 400, "", "'to' parameter is not a valid address", REFUSED},
@@ -89,15 +92,15 @@ static const struct {
     int low, high;
     enum mq_outcome verdict;
 } rules[] = {
-    {200, 299, DELIVERED}, {300, 399, RELAY},                        /* to another address */
-    {400, 400, REFUSED},   {413, 413, REFUSED}, {422, 422, REFUSED}, /* the mail */
-    {401, 401, RELAY},     {407, 407, RELAY},                        /* the key */
-    {403, 405, RELAY},     {410, 411, RELAY},   {415, 415, RELAY},   /* the address, the account */
+    {200, 299, DELIVERED}, {300, 399, RELAY},                          /* to another address */
+    {400, 400, REFUSED},   {413, 413, REFUSED},   {422, 422, REFUSED}, /* the mail */
+    {401, 401, RELAY},     {407, 407, RELAY},                          /* the key */
+    {403, 405, RELAY},     {410, 411, RELAY},     {415, 415, RELAY}, /* the address, the account */
     {429, 429, RELAY},                                               /* quota */
-    {408, 408, SESSION},   {421, 421, SESSION}, {425, 425, SESSION}, /* the connection */
-    {500, 500, LATER},     {502, 502, LATER},                        /* the server, this time */
-    {504, 504, UNCERTAIN},                                           /* it does not know itself */
-    {500, 599, RELAY},     {400, 499, DENIED},  {0, 999, UNCERTAIN},
+    {408, 408, SESSION},   {421, 421, SESSION},   {425, 425, SESSION}, /* the connection */
+    {500, 500, LATER},                                                 /* the server, this time */
+    {502, 502, UNCERTAIN}, {504, 504, UNCERTAIN},                      /* it does not know itself */
+    {500, 599, RELAY},     {400, 499, DENIED},    {0, 999, UNCERTAIN},
 };
 
 static enum mq_outcome rule(int status)
