@@ -127,12 +127,15 @@ static bool may_begin(const struct mq_http_pool *pool)
 static bool has_token(struct mq_http_pool *pool)
 {
     int64_t retry_after_s = 0;
+    bool may_begin = mq_transport_may_begin(&pool->transport);
     if (pool->account == NULL) {
         return true;
     }
+    if (!may_begin && !mq_oauth_is_busy(pool->account)) {
+        return false;
+    }
     enum mq_oauth_state state = mq_oauth_step(pool->account);
-    if (state == MQ_OAUTH_FAILED && pool->transport.pending.count > 0 &&
-        mq_transport_may_begin(&pool->transport)) {
+    if (state == MQ_OAUTH_FAILED && pool->transport.pending.count > 0 && may_begin) {
         const char *why = mq_oauth_failure(pool->account, &retry_after_s);
         mq_transport_in_trouble(&pool->transport, why, retry_after_s);
     }

@@ -177,11 +177,11 @@ bool mq_http_finish(struct mq_http_slot *slot, struct mq_http_result *result)
         mq_http_give_back(slot, MQ_TRANSFER_LEASE_OVER);
         return false;
     }
-    if (token_was_refused(slot, result)) {
-        return false;
-    }
     if (pool->account != NULL) {
         slot->request.secret = mq_oauth_token(pool->account); /* to be blanked */
+    }
+    if (token_was_refused(slot, result)) {
+        return false;
     }
     mq_http_answer(pool->api, &slot->request, result, &answer);
     mq_http_format(&answer, reply);

@@ -286,14 +286,11 @@ bool mq_oauth_refused(struct mq_oauth *account, unsigned generation)
         return true;
     }
     const char *token = current(account);
-    if (account->replaced || token == NULL) {
-        return false;
-    }
-    if (account->refused == NULL) {
+    if (account->refused == NULL && token != NULL) {
         account->refused = strdup(token);
         account->next_ms = 0;
     }
-    return account->refused != NULL;
+    return account->refused != NULL && !account->replaced;
 }
 
 const char *mq_oauth_failure(const struct mq_oauth *account, int64_t *retry_after_s)

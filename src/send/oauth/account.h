@@ -47,7 +47,7 @@ unsigned mq_oauth_generation(const struct mq_oauth *account);
 void mq_oauth_accepted(struct mq_oauth *account, unsigned generation);
 /* The relay refused the token. True: call mq_oauth_step() and try again with another token. False:
  * a token that was fetched because of an earlier refusal was refused, too; the relay is in trouble.
- */
+ * The next mq_oauth_step() gets another one all the same: a person may have logged in again. */
 bool mq_oauth_refused(struct mq_oauth *account, unsigned generation);
 
 /* Why there is no token, with the cure. Has no secret in it, and fits a relay's trouble.

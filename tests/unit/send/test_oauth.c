@@ -179,6 +179,42 @@ static void test_replace(void **state)
     free(paths.lock);
 }
 
+/* ---- a token that is refused ---- */
+
+static void put_token(const char *name, const char *token)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "%.*s,\"access_token\":\"%s\",\"expires_at\":\"99999999999\","
+             "\"refresh_at\":\"99999999999\"}",
+             (int)strlen(GOOD) - 1, GOOD, token);
+    put(name, text, 0600);
+}
+static void refuse(struct mq_oauth *account, bool again, const char *next)
+{
+    assert_int_equal(mq_oauth_refused(account, mq_oauth_generation(account)), again);
+    assert_null(mq_oauth_token(account));
+    put_token("d.json", next); /* by another process */
+    assert_int_equal(mq_oauth_step(account), MQ_OAUTH_READY);
+    assert_string_equal(mq_oauth_token(account), next);
+}
+
+/* A person logs in again after the second refusal, and later a third time. */
+static void test_refused(void **state)
+{
+    struct mq_oauth *account = NULL;
+    (void)state;
+    put_token("d.json", "first");
+    assert_int_equal(mq_oauth_open(directory, "d", &account, &err), MQ_OK);
+    assert_int_equal(mq_oauth_step(account), MQ_OAUTH_READY);
+    refuse(account, true, "second");
+    refuse(account, false, "third");
+    refuse(account, false, "fourth");
+    mq_oauth_accepted(account, mq_oauth_generation(account));
+    refuse(account, true, "fifth");
+    mq_oauth_free(account);
+}
+
 /* ---- endpoints and answers ---- */
 
 static void test_endpoints(void **state)
@@ -420,6 +456,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_file, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_members, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_replace, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_refused, make_directory, remove_directory),
         cmocka_unit_test(test_endpoints),
         cmocka_unit_test(test_tokens),
         cmocka_unit_test(test_refusals),
