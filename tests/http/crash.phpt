@@ -4,6 +4,8 @@ Mail APIs: kill -9 during requests leaves as uncertain only mail whose request m
 mailqueue
 posix
 pdo_sqlite
+--INI--
+open_basedir=
 --FILE--
 <?php
 namespace MailQueueTest;
@@ -91,6 +93,34 @@ foreach ($api->requests() as $request) {
     echo count($to), ' recipients, from ', $to[0], "\n";
 }
 echo $queue->state('many'), "\n";
+
+// The token endpoint takes each refresh token once; then PHP code runs for long.
+echo "-- kill -9 after a new refresh token came\n";
+$accounts = temporary_directory('accounts');
+putenv("MAILQUEUE_ACCOUNTS=$accounts");
+$tokens = new Api(['delay' => 0.3, 'answer' => ['status' => 200, 'body' => '{"access_token":"two","refresh_token":"refresh-02"}']]);
+file_put_contents("$accounts/shop.json", json_encode(['provider' => 'generic', 'grant' => 'refresh_token', 'client_id' => 'client',
+    'token_endpoint' => "http://127.0.0.1:$tokens->port/token", 'refresh_token' => 'refresh-01', 'access_token' => 'one',
+    'expires_at' => time() + 300, 'refresh_at' => time() - 1]));
+chmod("$accounts/shop.json", 0600);
+$api = new Api(['answer' => ['status' => 202]]);
+$queue = new TestQueue();
+foreach (['a', 'b'] as $reference) {
+    $queue->queue->enqueue(message: null, reference: $reference);
+}
+$worker = worker($queue, "microsoftgraph+https://127.0.0.1:$api->port?account=shop&tls=none", 'echo "up\n";
+    $queue->runWorker($dsn, log: "", connections: 1, compose: function () {
+        static $calls = 0;
+        echo "composes\n";
+        $calls++ === 0 || sleep(60);
+        return ["from" => "a@example.com", "to" => "b@example.org", "subject" => "x", "text" => "x"];
+    });');
+echo $worker->line(), ', ', $worker->line(), ', ', $worker->line(), "\n";
+await_requests($tokens, 1);
+usleep(600000);
+posix_kill($worker->pid(), SIGKILL);
+$worker->end();
+echo json_decode(file_get_contents("$accounts/shop.json"))->refresh_token, "\n";
 ?>
 --EXPECT--
 -- kill -9
@@ -115,3 +145,6 @@ failed 1
 POST
 10 recipients, from r51@example.org
 gone
+-- kill -9 after a new refresh token came
+up, composes, composes
+refresh-02

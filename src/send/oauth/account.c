@@ -14,8 +14,10 @@
 #define AGAIN_MS 30000
 #define LOCK_MS  50
 /* How long another process may hold the lock: longer than any request takes. */
-#define LOCK_MAX_MS  60000
-#define LAST_WAIT_MS 10000
+#define LOCK_MAX_MS 60000
+/* How long an answer is waited for at once, and by an account that is closed. */
+#define FIRST_WAIT_MS 1000
+#define LAST_WAIT_MS  10000
 
 struct mq_oauth {
     char *name;
@@ -117,6 +119,20 @@ static void finish(struct mq_oauth *account, const struct mq_token_answer *answe
     let_go(account);
 }
 
+/* Waits for the answer, and stores it. Until then, a new refresh token is nowhere on our side, and
+ * the old one may be no good any more: nothing else should be done in between, such as PHP code. */
+static void await_answer(struct mq_oauth *account, int64_t ms)
+{
+    int64_t until_ms = mq_clock_monotonic_ms() + ms;
+    struct mq_token_answer answer;
+    while (account->request != NULL && ms > 0) {
+        if (mq_token_request_step(account->request, (int)ms, &answer)) {
+            finish(account, &answer);
+        }
+        ms = until_ms - mq_clock_monotonic_ms();
+    }
+}
+
 /* ---- the begin of a refresh ---- */
 
 /* Takes over a token that another process has fetched. */
@@ -141,6 +157,7 @@ static enum mq_status read_again(struct mq_oauth *account, struct mq_error *err)
 
 static enum mq_status begin_locked(struct mq_oauth *account, struct mq_error *err)
 {
+    mq_oauth_file_adopt(&account->paths, account->name);
     MQ_TRY(read_again(account, err));
     if (!wants_refresh(account)) {
         let_go(account);
@@ -177,6 +194,7 @@ static void begin(struct mq_oauth *account)
         let_go(account);
         has_failed(account, err.text, 0);
     }
+    await_answer(account, FIRST_WAIT_MS);
 }
 
 enum mq_oauth_state mq_oauth_step(struct mq_oauth *account)
@@ -230,24 +248,12 @@ enum mq_status mq_oauth_open(const char *directory, const char *name, struct mq_
     return MQ_OK;
 }
 
-static void finish_soon(struct mq_oauth *account)
-{
-    int64_t until_ms = mq_clock_monotonic_ms() + LAST_WAIT_MS;
-    struct mq_token_answer answer;
-    while (account->request != NULL) {
-        int64_t left_ms = until_ms - mq_clock_monotonic_ms();
-        if (mq_token_request_step(account->request, left_ms > 0 ? (int)left_ms : 0, &answer)) {
-            finish(account, &answer);
-        } else if (left_ms <= 0) {
-            mq_token_request_free(account->request);
-            account->request = NULL;
-        }
-    }
-}
-
 void mq_oauth_free(struct mq_oauth *account)
 {
-    finish_soon(account);
+    await_answer(account, LAST_WAIT_MS);
+    if (account->request != NULL) {
+        mq_token_request_free(account->request);
+    }
     let_go(account);
     mq_oauth_forget(&account->members);
     if (account->refused != NULL) {

@@ -246,6 +246,18 @@ static char *new_name(const struct mq_oauth_paths *paths)
     return asprintf(&name, "%s.new", paths->file) < 0 ? NULL : name;
 }
 
+/* What was not written to its end is no JSON. */
+void mq_oauth_file_adopt(const struct mq_oauth_paths *paths, const char *name)
+{
+    const struct mq_oauth_paths left = {.file = new_name(paths)};
+    struct mq_strings members = {0};
+    if (left.file != NULL && mq_oauth_file_read(&left, name, &members, NULL) == MQ_OK) {
+        rename(left.file, paths->file);
+    }
+    mq_oauth_forget(&members);
+    free(left.file);
+}
+
 enum mq_status mq_oauth_file_reserve(const struct mq_oauth_paths *paths, int *fd,
                                      struct mq_error *err)
 {
@@ -254,7 +266,7 @@ enum mq_status mq_oauth_file_reserve(const struct mq_oauth_paths *paths, int *fd
         return mq_error_nomem(err);
     }
     enum mq_status status = MQ_OK;
-    unlink(name); /* a killed process may have left one */
+    unlink(name); /* a killed process may have left a piece */
     *fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     errno = *fd < 0 ? errno : posix_fallocate(*fd, 0, FILE_MAX);
     if (*fd < 0 || (errno != 0 && errno != EOPNOTSUPP && errno != EINVAL)) {
@@ -331,7 +343,7 @@ enum mq_status mq_oauth_file_replace(const struct mq_oauth_paths *paths, int fd,
         mq_oauth_file_discard(paths, fd);
         return mq_error_nomem(err);
     }
-    bool done = write_all(fd, mq_buffer_view(&text)) && ftruncate(fd, (off_t)text.len) == 0 &&
+    bool done = ftruncate(fd, (off_t)text.len) == 0 && write_all(fd, mq_buffer_view(&text)) &&
                 fsync(fd) == 0 && rename(name, paths->file) == 0;
     enum mq_status status =
         done && sync_directory(paths->file) ? MQ_OK : cannot_write(err, paths->file);

@@ -34,6 +34,9 @@ enum mq_status mq_oauth_file_read(const struct mq_oauth_paths *paths, const char
 /* The lock of the account's file, so that one process refreshes. *fd is -1 if another has it. */
 enum mq_status mq_oauth_file_lock(const struct mq_oauth_paths *paths, int *fd,
                                   struct mq_error *err);
+/* Puts a new file in its place that a killed process had written, but not put there: it can have
+ * the only refresh token that is still accepted. Call it with the lock. */
+void mq_oauth_file_adopt(const struct mq_oauth_paths *paths, const char *name);
 /* Creates the file that a new token is written into, with room for it: a token that cannot be
  * stored is not asked for. Call it with the lock. */
 enum mq_status mq_oauth_file_reserve(const struct mq_oauth_paths *paths, int *fd,

@@ -234,10 +234,13 @@ bool mq_connector_may_begin(struct mq_connector *connector, struct mq_connect_re
     return state == MQ_OAUTH_READY;
 }
 
-int64_t mq_connector_shorten(const struct mq_connector *connector, int64_t timeout_ms)
+int64_t mq_connector_shorten(struct mq_connector *connector, int64_t timeout_ms)
 {
-    bool busy = connector->account != NULL && mq_oauth_is_busy(connector->account);
-    return busy && timeout_ms > MQ_OAUTH_STEP_MS ? MQ_OAUTH_STEP_MS : timeout_ms;
+    if (connector->account == NULL || !mq_oauth_is_busy(connector->account)) {
+        return timeout_ms;
+    }
+    mq_oauth_step(connector->account);
+    return timeout_ms > MQ_OAUTH_STEP_MS ? MQ_OAUTH_STEP_MS : timeout_ms;
 }
 
 enum mq_status mq_connector_begin(struct mq_connector *connector, void *owner,

@@ -32,8 +32,9 @@ void mq_connector_free(struct mq_connector *connector); /* close its channels fi
 /* Whether a connection can log in now. False with OAuth2 while a token is fetched, and if none can
  * be had: then *none says why. */
 bool mq_connector_may_begin(struct mq_connector *connector, struct mq_connect_result *none);
-/* How long to wait at most, so that a token that is fetched comes in time. */
-int64_t mq_connector_shorten(const struct mq_connector *connector, int64_t timeout_ms);
+/* Goes on with a token that is being fetched, also if nothing may begin. Returns how long to wait
+ * at most, so that it comes in time. */
+int64_t mq_connector_shorten(struct mq_connector *connector, int64_t timeout_ms);
 /* Begins to connect; mq_connector_may_begin() must allow it. Until its result is taken, the
  * channel can only be closed. */
 enum mq_status mq_connector_begin(struct mq_connector *connector, void *owner,

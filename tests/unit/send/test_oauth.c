@@ -8,17 +8,22 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/ascii.h"
+#include "send/factory.h"
 #include "send/oauth/account.h"
 #include "send/oauth/internal.h"
 #include "send/oauth/token_request.h"
+#include "send/smtp/connection.h"
 
 #ifdef MQ_HAVE_OPENSSL
 #include <openssl/bn.h>
@@ -156,6 +161,8 @@ static void test_replace(void **state)
     assert_true(lock >= 0);
     assert_int_equal(mq_oauth_file_lock(&paths, &second, &err), MQ_OK);
     assert_int_equal(second, -1);
+    assert_int_equal(truncate(path("c.json.new"), 4096), 0);
+    mq_oauth_file_adopt(&paths, "c");
     assert_int_equal(mq_oauth_file_read(&paths, "c", &members, &err), MQ_OK);
     assert_int_equal(mq_oauth_file_reserve(&paths, &fd, &err), MQ_OK);
     assert_true(mq_oauth_set(&members, "refresh_token", MQ_STR("n\"ew")));
@@ -179,8 +186,6 @@ static void test_replace(void **state)
     free(paths.lock);
 }
 
-/* ---- a token that is refused ---- */
-
 static void put_token(const char *name, const char *token)
 {
     char text[512];
@@ -190,6 +195,82 @@ static void put_token(const char *name, const char *token)
              (int)strlen(GOOD) - 1, GOOD, token);
     put(name, text, 0600);
 }
+
+/* A process was killed while it synced the file with a new token. */
+static void test_left(void **state)
+{
+    struct mq_oauth *account = NULL;
+    (void)state;
+    put("e.json", GOOD, 0600);
+    put_token("e.json.new", "saved");
+    assert_int_equal(mq_oauth_open(directory, "e", &account, &err), MQ_OK);
+    assert_int_equal(mq_oauth_step(account), MQ_OAUTH_READY);
+    assert_string_equal(mq_oauth_token(account), "saved");
+    assert_int_equal(access(path("e.json.new"), F_OK), -1);
+    mq_oauth_free(account);
+}
+
+/* ---- a request under way ---- */
+
+static int listen_here(int *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof address;
+    const struct timeval patience = {.tv_sec = 10};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+/* While the relay is in trouble, no session asks for the token. */
+static void test_goes_on(void **state)
+{
+    static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 41\r\n\r\n"
+                                 "{\"access_token\":\"t\",\"refresh_token\":\"r2\"}";
+    struct mq_transport_options options = {.accounts = directory};
+    struct mq_connector *connector = NULL;
+    struct mq_connect_result none;
+    struct mq_dsn dsn;
+    char text[512];
+    int port = 0;
+    (void)state;
+    int listener = listen_here(&port);
+    snprintf(text, sizeof text,
+             "{\"grant\":\"refresh_token\",\"client_id\":\"me\",\"refresh_token\":\"r1\","
+             "\"token_endpoint\":\"http://127.0.0.1:%d/\"}",
+             port);
+    put("g.json", text, 0600);
+    const char *relay = "smtp://me@127.0.0.1?auth=oauth2&account=g";
+    assert_int_equal(mq_dsn_parse(mq_str_of(relay), &dsn, &err), MQ_OK);
+    assert_int_equal(mq_connector_new(&dsn, &options, &connector, &err), MQ_OK);
+    assert_false(mq_connector_may_begin(connector, &none));
+    int server = accept(listener, NULL, NULL);
+    assert_true(server >= 0);
+    assert_true(read(server, text, sizeof text) > 0);
+    assert_int_equal(write(server, answer, sizeof answer - 1), sizeof answer - 1);
+    assert_int_equal(mq_connector_shorten(connector, 1000), MQ_OAUTH_STEP_MS);
+    for (int i = 0; i < 100 && mq_connector_shorten(connector, 1000) < 1000; i++) {
+        poll(NULL, 0, 10);
+    }
+    struct mq_oauth_paths paths;
+    assert_int_equal(mq_oauth_paths_of(directory, "g", &paths, &err), MQ_OK);
+    assert_int_equal(mq_oauth_file_read(&paths, "g", &members, &err), MQ_OK);
+    assert_string_equal(mq_oauth_member(&members, "refresh_token"), "r2");
+    mq_oauth_forget(&members);
+    free(paths.file);
+    free(paths.lock);
+    mq_connector_free(connector);
+    mq_dsn_clear(&dsn);
+    close(server);
+    close(listener);
+}
+
+/* ---- a token that is refused ---- */
+
 static void refuse(struct mq_oauth *account, bool again, const char *next)
 {
     assert_int_equal(mq_oauth_refused(account, mq_oauth_generation(account)), again);
@@ -456,6 +537,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_file, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_members, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_replace, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_left, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_goes_on, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_refused, make_directory, remove_directory),
         cmocka_unit_test(test_endpoints),
         cmocka_unit_test(test_tokens),
