@@ -4,10 +4,8 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Command;
 
-use MailQueue;
 use MailQueue\Cli\Arguments;
 use MailQueue\Cli\ExitCode;
-use MailQueue\Cli\Failure;
 use MailQueue\Cli\Nearest;
 use MailQueue\Cli\Oauth\Account;
 use MailQueue\Cli\Oauth\CodeLogin;
@@ -41,9 +39,8 @@ final class Login extends Command
             ?? throw Stop::usage('login needs a name for the account: --account NAME.'));
         $isClient = $this->args->has('client-credentials');
         $members = $this->members($provider, $account, $isClient);
-        $members += $isClient ? $this->asClient($account, $members)
-            : $this->asPerson($members);
-        $isClient || $account->write(array_diff_key($members, ['redirect' => '']));
+        $isClient ? self::checkClient($members) : $members += $this->asPerson($members);
+        self::store($account, array_diff_key($members, ['redirect' => '']));
         $use = self::transport($account, $members);
         return $this->result(self::about($account), static function () use ($account, $use): void {
             echo "Account $account->name is ready, in $account->path. Use it so:\n    $use\n";
@@ -87,13 +84,36 @@ final class Login extends Command
         if (!in_array($members['client_auth'], ['basic', 'post'], true)) {
             throw Stop::usage('--client-auth must be basic or post.');
         }
+        $members = $this->credentials($members, $given, $old);
         isset($members['certificate'])
             && $members['certificate'] = realpath($members['certificate'])
             ?: throw Stop::usage("There is no file {$members['certificate']}.");
-        $secret = $this->secret() ?? $old['client_secret'] ?? null;
         return ['provider' => $provider,
-            'grant' => $isClient ? 'client_credentials' : 'refresh_token']
-            + $members + ($secret === null ? [] : ['client_secret' => $secret]);
+            'grant' => $isClient ? 'client_credentials' : 'refresh_token'] + $members;
+    }
+
+    /**
+     * The members with what shows who the client is: a new secret takes the place of an old
+     * certificate, and a new certificate that of an old secret.
+     *
+     * @param array<string, string> $members
+     * @param array<string, string> $given
+     * @param array<string, string> $old
+     * @return array<string, string>
+     */
+    private function credentials(array $members, array $given, array $old): array
+    {
+        $secret = $this->secret();
+        $members += array_intersect_key($old, ['client_secret' => '']);
+        if (isset($given['certificate'])) {
+            $secret === null || throw Stop::usage('Give a client secret or --certificate, not both.');
+            unset($members['client_secret']);
+        }
+        if ($secret !== null) {
+            unset($members['certificate']);
+            $members['client_secret'] = $secret;
+        }
+        return $members;
     }
 
     private function secret(): ?string
@@ -126,13 +146,8 @@ final class Login extends Command
         return CodeLogin::run($server, $members, (int) $port);
     }
 
-    /**
-     * Stores the account and lets the worker's code ask for its first token.
-     *
-     * @param array<string, string> $members
-     * @return array<string, string> nothing more
-     */
-    private function asClient(Account $account, array $members): array
+    /** @param array<string, string> $members */
+    private static function checkClient(array $members): void
     {
         isset($members['client_secret']) || isset($members['certificate']) || throw Stop::usage(
             '--client-credentials needs a secret or a certificate: MAILQUEUE_CLIENT_SECRET, '
@@ -142,15 +157,23 @@ final class Login extends Command
             throw Stop::usage('Google has no client credentials for mail: log in as the user of '
                 . 'the mailbox.');
         }
+    }
+
+    /**
+     * Stores the account and lets the worker's code ask for its first token. If none comes, the
+     * account is as before.
+     *
+     * @param array<string, string> $members
+     */
+    private static function store(Account $account, array $members): void
+    {
         $before = $account->exists() ? $account->members() : null;
-        $account->write(array_diff_key($members, ['redirect' => '']));
-        try {
-            Internal::oauthToken($account->name);
-        } catch (\ValueError | MailQueue\Exception $e) {
+        $account->write($members);
+        $failure = $account->asked();
+        if ($failure !== null) {
             $before === null ? $account->remove() : $account->write($before);
-            throw new Stop(Failure::text($e), ExitCode::UNAVAILABLE);
+            throw new Stop($failure, ExitCode::UNAVAILABLE);
         }
-        return [];
     }
 
     public function logout(): int
@@ -161,9 +184,7 @@ final class Login extends Command
         $account->exists()
             || throw new Stop("There is no account $account->name.$hint", ExitCode::FINDINGS);
         $this->agree("Forget account $account->name");
-        $members = $account->members();
-        $account->remove();
-        $isRevoked = self::revoke($members);
+        $isRevoked = self::revoke($account->remove());
         return $this->result(
             ['account' => $account->name, 'revoked' => $isRevoked],
             static fn () => print("Account $account->name is gone from this machine. "

@@ -31,10 +31,8 @@ final class Account
     /** @return list<self> */
     public static function all(): array
     {
-        $names = array_map(
-            static fn (string $path): string => basename($path, '.json'),
-            glob(Internal::accounts() . '/*.json') ?: []
-        );
+        $files = preg_grep('/\.json\z/', @scandir(Internal::accounts()) ?: []) ?: [];
+        $names = preg_replace('/\.json\z/', '', $files);
         return array_map(
             static fn (string $name): self => new self($name),
             array_values(preg_grep(self::NAME, $names) ?: [])
@@ -70,6 +68,17 @@ final class Account
         }
     }
 
+    /** Has the worker's code ask for an access token if there is none; why none came, or null. */
+    public function asked(): ?string
+    {
+        try {
+            Internal::oauthToken($this->name);
+            return null;
+        } catch (\ValueError | MailQueue\Exception $e) {
+            return Failure::text($e);
+        }
+    }
+
     /** Until when the access token is valid; null: there is none. */
     public function validUntil(): ?int
     {
@@ -89,7 +98,8 @@ final class Account
         $new = "$this->path.new";
         @unlink($new);
         $file = @fopen($new, 'x');
-        $isWritten = $file !== false && fwrite($file, Terminal::json($members) . "\n") !== false
+        $text = Terminal::json($members) . "\n";
+        $isWritten = $file !== false && @fwrite($file, $text) === strlen($text)
             && fsync($file) && rename($new, $this->path);
         fclose($lock);
         if (!$isWritten) {
@@ -99,15 +109,22 @@ final class Account
         }
     }
 
-    /** Forgets the account on this machine. */
-    public function remove(): void
+    /**
+     * Forgets the account on this machine, and what a killed process left of it.
+     *
+     * @return array<string, string> what the file said: a worker may have refreshed it just now
+     */
+    public function remove(): array
     {
         $lock = $this->lock();
+        $members = $this->members();
+        @unlink("$this->path.new");
         if (!@unlink($this->path)) {
             throw Stop::config("$this->path cannot be removed: "
                 . (error_get_last()['message'] ?? '') . '.');
         }
         fclose($lock);
+        return $members;
     }
 
     /** Makes the directory if it is missing. Files that this makes are for this user only. */

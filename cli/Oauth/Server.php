@@ -12,8 +12,6 @@ use MailQueue\Internal;
 /** Asks a provider's OAuth2 server as one client, and reads its answers. */
 final class Server
 {
-    private const LIFE_S = 3600;
-    private const EARLY_S = 300;
     private const TEXT_MAX = 200;
     /** Fields that a server must not make us repeat. */
     private const SECRETS = ['client_secret', 'device_code', 'code', 'code_verifier', 'token'];
@@ -58,30 +56,23 @@ final class Server
     }
 
     /**
-     * The members that a token answer adds to the account.
+     * The members that a token answer adds to the account. Its access token is not kept: the worker's
+     * code asks for one at once, and so shows that the refresh token is good.
      *
      * @param array{code: int, answer: array<string, mixed>, failure: string} $reply
-     * @return array<string, string>
+     * @return array{refresh_token: string}
      */
     public function tokens(array $reply): array
     {
-        $token = $reply['answer']['access_token'] ?? null;
         $refresh = $reply['answer']['refresh_token'] ?? null;
-        if ($reply['code'] !== 200 || !is_string($token)) {
+        if ($reply['code'] !== 200) {
             throw $this->refusal('No token came', $reply);
         }
-        if (!is_string($refresh)) {
-            throw new Stop(
-                'The server gave no refresh token, without which the login ends within '
-                . 'the hour. Ask for one by the scope (often offline_access): --scope.',
-                ExitCode::UNAVAILABLE
-            );
-        }
-        $given = $reply['answer']['expires_in'] ?? null;
-        $life = is_numeric($given) ? max(10, (int) $given) : self::LIFE_S;
-        return ['access_token' => $token, 'refresh_token' => $refresh,
-            'expires_at' => (string) (time() + $life),
-            'refresh_at' => (string) (time() + $life - min(self::EARLY_S, intdiv($life, 5)))];
+        return is_string($refresh) ? ['refresh_token' => $refresh] : throw new Stop(
+            'The server gave no refresh token, without which the login ends within the hour. Ask '
+            . 'for one by the scope (often offline_access): --scope.',
+            ExitCode::UNAVAILABLE
+        );
     }
 
     /** @param array{code: int, answer: array<string, mixed>, failure: string} $reply */

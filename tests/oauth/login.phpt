@@ -2,6 +2,7 @@
 OAuth2: login by device code, browser and client credentials; accounts and logout; no secret is shown
 --EXTENSIONS--
 posix
+openssl
 pdo_sqlite
 --SKIPIF--
 <?php
@@ -15,15 +16,16 @@ namespace MailQueueTest;
 require __DIR__ . '/oauth.inc';
 require dirname(__DIR__) . '/lib/cli.inc';
 
-$server = new OAuthServer();
+$keys = temporary_directory('keys');
+$server = new OAuthServer(['certificates' => [['rsa-client', certificate("$keys/rsa.pem", OPENSSL_KEYTYPE_RSA), 'RS256']]]);
 $environment = ['MAILQUEUE_ACCOUNTS' => "$server->accounts/new"];
 $shown = '';
 
 /** Starts a command; $says gets each line of its standard error. Prints how it ended. */
-function login(array $words, ?callable $says = null, array $environment = [], string $input = ''): void
+function login(array $words, ?callable $says = null, array $environment = [], string $input = '', array $starter = []): void
 {
     global $shown;
-    $process = proc_open(cli_command($words), [['pipe', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes, temp_home(),
+    $process = proc_open([...$starter, ...cli_command($words)], [['pipe', 'r'], ['pipe', 'w'], ['pipe', 'w']], $pipes, temp_home(),
         $environment + $GLOBALS['environment'] + ['PATH' => getenv('PATH'), 'HOME' => temp_home()]
             + sanitizer_environment());
     fwrite($pipes[0], $input);
@@ -36,7 +38,7 @@ function login(array $words, ?callable $says = null, array $environment = [], st
     $output = stream_get_contents($pipes[1]);
     $shown .= $output . $errors;
     echo 'exit ', proc_close($process), "\n", preg_replace(['~\d{5}~', '~\d{4}-\d\d-\d\d \S+~', '~[A-Z]{4}-[A-Z]{4}~',
-        '~(code_challenge|state)=[\w-]+~', '~/\S*/accounts~'], ['PORT', 'TIME', 'CODE', '$1=…', 'DIR'], $output . $errors);
+        '~(code_challenge|state)=[\w-]+~', '~/\S*/accounts~', '~/\S*/rsa~', '~Write of \d+~'], ['PORT', 'TIME', 'CODE', '$1=…', 'DIR', 'rsa', 'Write of N'], $output . $errors);
 }
 
 $generic = ['login', 'generic', '--account', 'main', '--client-id', 'public', '--scope', 'openid offline_access mail',
@@ -63,6 +65,9 @@ $before = file_get_contents($file);
 login(['login', 'generic', '--account', 'main'], fn(string $line) => preg_match('/the code (\S+)\./', $line, $match)
     && $server->do('deny', ['code' => $match[1]]));
 var_dump(file_get_contents($file) === $before);
+echo "-- a full disk\n";
+login(['login', 'generic', '--account', 'main'], $approves, starter: ['sh', '-c', 'trap "" XFSZ; ulimit -f 1; exec "$@"', 'sh']);
+var_dump(isset(json_decode(file_get_contents($file))->refresh_token));
 
 echo "-- a browser\n";
 $browses = function (string $line) use ($server): void {
@@ -90,6 +95,16 @@ $service = ['login', 'generic', '--account', 'service', '--client-credentials', 
 login($service);
 login($service, null, ['MAILQUEUE_CLIENT_SECRET' => 'wr0ng-s3cret']);
 login($service, null, ['MAILQUEUE_CLIENT_SECRET' => 'service-s3cret']);
+echo "-- a certificate in place of a secret\n";
+file_put_contents("$server->accounts/new/switch.json", json_encode(['provider' => 'generic', 'grant' => 'client_credentials',
+    'token_endpoint' => "$server->issuer/token", 'client_id' => 'rsa-client', 'scope' => 'mail', 'client_auth' => 'post',
+    'client_secret' => 'old-s3cret']));
+chmod("$server->accounts/new/switch.json", 0600);
+$switch = ['login', 'generic', '--account', 'switch', '--client-credentials', '--certificate', "$keys/rsa.pem"];
+login($switch, null, ['MAILQUEUE_CLIENT_SECRET' => 'old-s3cret']);
+login($switch);
+var_dump(isset(json_decode(file_get_contents("$server->accounts/new/switch.json"))->client_secret));
+login(['logout', 'switch', '--yes']);
 
 echo "-- wrong words\n";
 login(['login']);
@@ -108,7 +123,9 @@ chmod($file, 0600);
 $token = json_decode(file_get_contents($file))->refresh_token;
 login(['logout', 'mian', '--yes']);
 login(['logout', 'main']);
+file_put_contents("$file.new", 'left by a process that was killed');
 login(['logout', 'main', '--yes']);
+echo implode(' ', glob("$file*")), "\n";
 login(['logout', 'service', '--yes']);
 login(['accounts']);
 
@@ -131,7 +148,7 @@ exit 0
 Account main is ready, in DIR/new/main.json. Use it so:
     smtp://USER@HOST:587?auth=oauth2&account=main
 Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
-100600 40700 provider grant client_id scope token_endpoint authorization_endpoint device_endpoint revocation_endpoint client_auth access_token refresh_token expires_at refresh_at
+100600 40700 provider grant client_id scope token_endpoint authorization_endpoint device_endpoint revocation_endpoint client_auth refresh_token access_token expires_at refresh_at
 -- again, with what the account has; the server is slow, then wants to be asked less often
 exit 0
 Account main is ready, in DIR/new/main.json. Use it so:
@@ -142,6 +159,11 @@ bool(true)
 exit 77
 Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
 mailqueue: The login was denied; nothing was changed.
+bool(true)
+-- a full disk
+exit 78
+Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
+mailqueue: DIR/new/main.json cannot be written: fwrite(): Write of N bytes failed with errno=27 File too large.
 bool(true)
 -- a browser
 This is not the answer to this login. HTTP/1.1 404 Not Found
@@ -176,6 +198,15 @@ mailqueue: account service: renew the client secret or the certificate, and log 
 exit 0
 Account service is ready, in DIR/new/service.json. Use it so:
     smtp://USER@HOST:587?auth=oauth2&account=service
+-- a certificate in place of a secret
+exit 64
+mailqueue: Give a client secret or --certificate, not both.
+exit 0
+Account switch is ready, in DIR/new/switch.json. Use it so:
+    smtp://USER@HOST:587?auth=oauth2&account=switch
+bool(false)
+exit 0
+Account switch is gone from this machine. Its tokens may still be valid: revoke them at the provider.
 -- wrong words
 exit 64
 mailqueue: login needs a provider: microsoft, google, generic.
@@ -225,6 +256,7 @@ exit 64
 mailqueue: Forget account main? Add --yes.
 exit 0
 Account main is gone from this machine. The provider has revoked its tokens.
+
 exit 0
 Account service is gone from this machine. Its tokens may still be valid: revoke them at the provider.
 exit 0

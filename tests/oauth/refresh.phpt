@@ -19,22 +19,6 @@ require dirname(__DIR__) . '/lib/certificates.inc';
 
 use MailQueue\Internal;
 
-/** Makes a key and a certificate in one file; returns the public key as JWK. */
-function certificate(string $file, int $type): array
-{
-    $key = openssl_pkey_new(['private_key_type' => $type, 'private_key_bits' => 2048, 'curve_name' => 'prime256v1']);
-    $certificate = openssl_csr_sign(openssl_csr_new(['commonName' => 'test'], $key), null, $key, 1);
-    openssl_pkey_export($key, $private);
-    openssl_x509_export($certificate, $public);
-    file_put_contents($file, $private . $public);
-    chmod($file, 0600);
-    $about = openssl_pkey_get_details($key);
-    $encode = fn(string $text) => rtrim(strtr(base64_encode($text), '+/', '-_'), '=');
-    return $type === OPENSSL_KEYTYPE_EC
-        ? ['kty' => 'EC', 'crv' => 'P-256', 'x' => $encode($about['ec']['x']), 'y' => $encode($about['ec']['y'])]
-        : ['kty' => 'RSA', 'n' => $encode($about['rsa']['n']), 'e' => $encode($about['rsa']['e'])];
-}
-
 function token(string $account): string
 {
     try {

@@ -64,10 +64,9 @@ enum mq_status mq_oauth_grant_begin(const struct mq_strings *members, struct mq_
     const char *grant = mq_oauth_member(members, "grant");
     bool basic = secret != NULL && method != NULL && strcmp(method, "basic") == 0;
     mq_token_field(&fields, "grant_type", mq_str_of(grant));
-    if (strcmp(grant, "refresh_token") == 0) {
-        add_member(&fields, members, "refresh_token");
-    }
-    add_member(&fields, members, "scope");
+    /* Without a scope, a new token has the rights that were granted at the login, which can be
+     * fewer than were asked for (RFC 6749, 6). */
+    add_member(&fields, members, strcmp(grant, "refresh_token") == 0 ? "refresh_token" : "scope");
     if (basic) {
         call.client_id = mq_oauth_member(members, "client_id");
         call.client_secret = secret;
