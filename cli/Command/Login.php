@@ -25,7 +25,7 @@ final class Login extends Command
         'tenant'];
     /** The members that only the login uses, or that an old login left. */
     private const NOT_KEPT = ['redirect', 'access_token', 'refresh_token', 'expires_at',
-        'refresh_at', 'grant'];
+        'refresh_at', 'login_ends_at', 'login_look_at', 'grant'];
     private const TENANT = 'organizations';
 
     public function login(): int
@@ -213,12 +213,14 @@ final class Login extends Command
     {
         $all = array_map(self::about(...), Account::all());
         return $this->result($all, static function () use ($all): void {
-            $rows = [['NAME', 'PROVIDER', 'SCOPE', 'TOKEN UNTIL']];
+            $rows = [['NAME', 'PROVIDER', 'SCOPE', 'TOKEN UNTIL', 'LOGIN UNTIL']];
             $notes = [];
             foreach ($all as $one) {
-                $one['fault'] === null || $notes[count($rows)] = Terminal::safe($one['fault']);
+                $note = $one['fault'] ?? $one['ending'];
+                $note === null || $notes[count($rows)] = Terminal::safe($note);
                 $rows[] = array_map(Terminal::safe(...), [$one['name'], $one['provider'],
-                    $one['scope'], Terminal::time($one['validUntil'])]);
+                    $one['scope'], Terminal::time($one['validUntil']),
+                    Terminal::time($one['loginUntil'])]);
             }
             $all ? Terminal::table($rows, $notes)
                 : print('No accounts in ' . Internal::accounts() . ".\n");
@@ -227,13 +229,14 @@ final class Login extends Command
 
     /**
      * @return array{name: string, provider: string, scope: string, validUntil: ?int,
-     *         fault: ?string}
+     *         loginUntil: ?int, ending: ?string, fault: ?string}
      */
     private static function about(Account $account): array
     {
         $members = $account->members();
         return ['name' => $account->name, 'provider' => $members['provider'] ?? '?',
             'scope' => $members['scope'] ?? '?', 'validUntil' => $account->validUntil(),
+            'loginUntil' => $account->at('login_ends_at'), 'ending' => $account->notice(),
             'fault' => $account->fault()];
     }
 }

@@ -7,6 +7,7 @@ namespace MailQueue\Cli\Command;
 use MailQueue;
 use MailQueue\Cli\Arguments;
 use MailQueue\Cli\Move\Notice;
+use MailQueue\Cli\Oauth\Account;
 use MailQueue\Cli\Strays;
 use MailQueue\Cli\Report\Metrics;
 use MailQueue\Cli\Report\Waiting;
@@ -31,8 +32,9 @@ final class Status extends Command
             $off = $stats->enabled ? null
                 : $moved ?? 'Sending is switched off (mailQueueEnabled = 0).';
             $strays = Strays::text($queue);
-            $texts = [$off, ...self::pauses($queue), ...Waiting::texts($queue, $stats),
-                self::closed($stats), self::testMode($queue, $stats), ...self::pipelining($queue), $strays === null ? null
+            $texts = [$off, ...self::pauses($queue), ...self::logins(),
+                ...Waiting::texts($queue, $stats), self::closed($stats),
+                self::testMode($queue, $stats), ...self::pipelining($queue), $strays === null ? null
                     : "$strays " . $this->settings->command('doctor') . ' says what helps.'];
             foreach (array_filter($texts) as $text) {
                 $colour = str_starts_with($text, 'Test mode') ? Terminal::RED : Terminal::YELLOW;
@@ -56,6 +58,19 @@ final class Status extends Command
         }
         array_multisort($ends, SORT_DESC, $texts);
         return $texts;
+    }
+
+    /** @return list<string> a text for each OAuth2 account; "": its login does not end soon */
+    private static function logins(): array
+    {
+        try {
+            return array_map(
+                static fn (Account $one): string => ucfirst((string) $one->notice()),
+                Account::all()
+            );
+        } catch (MailQueue\Exception) { // open_basedir does not allow their directory
+            return [];
+        }
     }
 
     /** Says which mail waits for its sending hours; null: none. */

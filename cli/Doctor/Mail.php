@@ -91,6 +91,13 @@ final class Mail extends Check
             default => 'its access token ended ' . Terminal::span(-$left) . ' ago; mailqueue '
                 . 'doctor --relay tries to get another',
         }, '');
+        $ending = $account->ending();
+        $ending === null || $this->add(
+            false,
+            $ending,
+            'From then on mail waits. To log in again, as this user:',
+            $account->login()
+        );
     }
 
     /** Warns if a token of Microsoft is for SMTP and the transport is Graph, or the reverse. */

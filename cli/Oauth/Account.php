@@ -79,11 +79,43 @@ final class Account
         }
     }
 
+    /** A member that is a time; null: it is not there. */
+    public function at(string $member): ?int
+    {
+        $at = (int) ($this->members()[$member] ?? 0);
+        return $at > 0 ? $at : null;
+    }
+
     /** Until when the access token is valid; null: there is none. */
     public function validUntil(): ?int
     {
-        $until = (int) ($this->members()['expires_at'] ?? 0);
-        return $until > 0 ? $until : null;
+        return $this->at('expires_at');
+    }
+
+    /** Says that the login ends soon or has ended, as the provider told; null: it does not. */
+    public function ending(): ?string
+    {
+        $ends = $this->at('login_ends_at');
+        if ($ends === null || time() < $this->at('login_look_at')) {
+            return null;
+        }
+        $left = $ends - time();
+        return "the login of account $this->name " . ($left > 0 ? 'ends in ' . Terminal::span($left)
+            : 'ended ' . Terminal::span(-$left) . ' ago');
+    }
+
+    /** ending() with the cure. */
+    public function notice(): ?string
+    {
+        $ending = $this->ending();
+        return $ending === null ? null : "$ending: log in again: {$this->login()}";
+    }
+
+    /** The command that logs in again. */
+    public function login(): string
+    {
+        $provider = $this->members()['provider'] ?? 'generic';
+        return 'mailqueue login ' . Terminal::word($provider) . " --account $this->name";
     }
 
     /**

@@ -26,7 +26,7 @@ function says(Dovecot $dovecot, string $auth, string $lines, string ...$words): 
     $run = command_line($queue, "smtp://alice%40example.org@127.0.0.1:$dovecot->port?auth=$auth&account=main", ...$words);
     $shown .= $run['output'] . $run['errors'];
     $all = explode("\n", preg_replace(["~$server->accounts~", '~\d{5}~', '~for \d+ min~',
-        '~SIZE=\d+~', '~\d{4}-\d\d-\d\d [\d:]+Z~'], ['DIR', 'PORT', 'for N min', 'SIZE=N', 'TIME'],
+        '~SIZE=\d+~', '~in \d+ min~', '~\d{4}-\d\d-\d\d [\d:]+Z~'], ['DIR', 'PORT', 'for N min', 'SIZE=N', 'in N min', 'TIME'],
         $run['output'] . $run['errors']));
     echo "exit $run[code]\n", implode("\n", preg_grep($lines, $all)), "\n";
 }
@@ -48,6 +48,15 @@ foreach (['xoauth2', 'oauthbearer'] as $auth) {
     says($dovecot, $auth, '/^[<>] (AUTH|235|334|\S*\*\*\*|MAIL|250 2.0.0)|took/', 'send', '--test', 'a@example.org',
         '--from', 'alice@example.org');
 }
+echo "-- the login ends\n";
+$good = $server->read('main');
+$server->write('main', ['login_ends_at' => time() + 7100, 'login_look_at' => time() - 1] + $good);
+foreach (['doctor', 'status', 'accounts'] as $command) {
+    says($dovecot, 'oauth2', '/login/', $command);
+}
+$server->write('main', ['login_ends_at' => time() + 7100, 'login_look_at' => time() + 60] + $good);
+says($dovecot, 'oauth2', '/login/', 'status');
+$server->write('main', $good);
 echo "-- the access token was revoked\n";
 $server->do('revoke');
 says($dovecot, 'xoauth2', '/access token|logged|look/', 'doctor', '--relay');
@@ -112,6 +121,16 @@ exit 0
 > MAIL FROM:<alice@example.org> SIZE=N
 < 250 2.0.0 Ok: 2 on connection 4
 The relay took the mail: 250 2.0.0 Ok: 2 on connection 4. If it does not arrive, look into the spam folder and into the log of the relay.
+-- the login ends
+exit 1
+look  the login of account main ends in N min
+        mailqueue login generic --account main
+exit 0
+The login of account main ends in N min: log in again: mailqueue login generic --account main
+exit 0
+      the login of account main ends in N min: log in again: mailqueue login generic --account main
+exit 0
+
 -- the access token was revoked
 exit 0
 ok    relay: account main has an access token

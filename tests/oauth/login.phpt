@@ -115,7 +115,10 @@ login(['login', 'generic', '--account', 'a', '--client-id', 'x', '--scope', 'y',
     '--device-endpoint', 'http://id.example/']);
 login([...$generic, '--account', 'a', '--client-id', 'nobody']);
 
-echo "-- accounts\n";
+echo "-- accounts; the server says when logins end\n";
+$server->do('settings', ['ends' => 604799]);
+login(['login', 'generic', '--account', 'main'], $approves);
+$server->do('settings', ['ends' => null]);
 login(['accounts']);
 chmod($file, 0644);
 login(['accounts', '--json']);
@@ -220,12 +223,16 @@ exit 78
 mailqueue: the endpoint cannot be used: http://id.example/ must begin with https://, because secrets go there; http:// is for loopback only
 exit 69
 mailqueue: No code for a login came: invalid_client: client authentication failed.
--- accounts
+-- accounts; the server says when logins end
 exit 0
-NAME     PROVIDER  SCOPE                       TOKEN UNTIL
-main     generic   openid offline_access mail  TIME
-secret   generic   openid offline_access mail  TIME
-service  generic   mail                        TIME
+Account main is ready, in DIR/new/main.json. Use it so:
+    smtp://USER@HOST:587?auth=oauth2&account=main
+Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
+exit 0
+NAME     PROVIDER  SCOPE                       TOKEN UNTIL           LOGIN UNTIL
+main     generic   openid offline_access mail  TIME  TIME
+secret   generic   openid offline_access mail  TIME  -
+service  generic   mail                        TIME  -
 exit 0
 [
     {
@@ -233,6 +240,8 @@ exit 0
         "provider": "generic",
         "scope": "openid offline_access mail",
         "validUntil": PORTPORT,
+        "loginUntil": PORTPORT,
+        "ending": null,
         "fault": "account main: other users can read or write DIR/new/main.json (mode 0644); its tokens may be known to them: chmod it to 0600, and log in again"
     },
     {
@@ -240,6 +249,8 @@ exit 0
         "provider": "generic",
         "scope": "openid offline_access mail",
         "validUntil": PORTPORT,
+        "loginUntil": null,
+        "ending": null,
         "fault": null
     },
     {
@@ -247,6 +258,8 @@ exit 0
         "provider": "generic",
         "scope": "mail",
         "validUntil": PORTPORT,
+        "loginUntil": null,
+        "ending": null,
         "fault": null
     }
 ]
@@ -260,8 +273,8 @@ Account main is gone from this machine. The provider has revoked its tokens.
 exit 0
 Account service is gone from this machine. Its tokens may still be valid: revoke them at the provider.
 exit 0
-NAME    PROVIDER  SCOPE                       TOKEN UNTIL
-secret  generic   openid offline_access mail  TIME
+NAME    PROVIDER  SCOPE                       TOKEN UNTIL           LOGIN UNTIL
+secret  generic   openid offline_access mail  TIME  -
 revoked
 bool(false)
 bool(false)

@@ -122,7 +122,10 @@ provider.use(async (ctx, next) => {
     const grant = (ctx.oidc?.params?.grant_type || 'fault').replace(/^.*:/, '');
     const key = `${grant} ${ctx.status}`;
     counts[key] = (counts[key] || 0) + 1;
-    if (ctx.body?.access_token && grant !== 'fault') { issued.add(ctx.body.access_token); }
+    if (ctx.body?.access_token && grant !== 'fault') {
+      issued.add(ctx.body.access_token);
+      if (wish.ends) { ctx.body = { ...ctx.body, refresh_token_expires_in: wish.ends }; }
+    }
   }
   if (ctx.path === '/device/auth' && ctx.body?.device_code) {
     ctx.body = { ...ctx.body, interval: wish.interval };

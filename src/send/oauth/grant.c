@@ -15,6 +15,8 @@
 #define LIFE_MIN_S     10
 /* A token is refreshed this long before it ends, but after four fifths of its life. */
 #define EARLY_S 300
+/* A login that ends is told of in the last part of its life. */
+#define LOOK_PART 4
 
 #define ASSERTION_TYPE "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
@@ -194,6 +196,21 @@ static bool set_number(struct mq_strings *members, const char *name, int64_t val
     return mq_oauth_set(members, name, mq_str_of(text));
 }
 
+/* Takes over when the login ends, in the words of Google or of Keycloak. A new refresh token of
+ * which this is not told ends at an unknown time. */
+static bool take_end(const struct mq_strings *said, int64_t now_s, struct mq_strings *members)
+{
+    int64_t life_s = mq_oauth_number(said, "refresh_token_expires_in");
+    life_s = life_s > 0 ? life_s : mq_oauth_number(said, "refresh_expires_in");
+    if (life_s > 0) {
+        return set_number(members, "login_ends_at", now_s + life_s) &&
+               set_number(members, "login_look_at", now_s + life_s - life_s / LOOK_PART);
+    }
+    return mq_oauth_member(said, "refresh_token") == NULL ||
+           mq_oauth_member(members, "login_ends_at") == NULL ||
+           set_number(members, "login_ends_at", 0);
+}
+
 static bool take(const struct mq_strings *said, struct mq_strings *members)
 {
     const char *refresh = mq_oauth_member(said, "refresh_token");
@@ -207,6 +224,7 @@ static bool take(const struct mq_strings *said, struct mq_strings *members)
                         mq_str_of(mq_oauth_member(said, "access_token"))) &&
            (refresh == NULL || !is_grant ||
             mq_oauth_set(members, "refresh_token", mq_str_of(refresh))) &&
+           (!is_grant || take_end(said, now_s, members)) &&
            set_number(members, "expires_at", now_s + life_s) &&
            set_number(members, "refresh_at", now_s + life_s - early_s);
 }

@@ -357,6 +357,34 @@ static void test_tokens(void **state)
     assert_in_range(mq_oauth_number(&members, "expires_at"), now_s + 3600, now_s + 3610);
 }
 
+static int64_t login_ends(const char *body)
+{
+    struct mq_token_answer answer = {.code = 200, .body = mq_str_of(body)};
+    assert_int_equal(mq_oauth_grant_take(&answer, "main", &members, failure), MQ_OK);
+    return mq_oauth_number(&members, "login_ends_at");
+}
+
+static void test_end_of_login(void **state)
+{
+    int64_t now_s = time(NULL);
+    (void)state;
+    assert_int_equal(take(200, "{\"access_token\":\"a\"}"), MQ_OK);
+    assert_null(mq_oauth_member(&members, "login_ends_at"));
+    int64_t ends = login_ends("{\"access_token\":\"b\",\"refresh_token_expires_in\":604799}");
+    assert_in_range(ends, now_s + 604799, now_s + 604810);
+    assert_int_equal(mq_oauth_number(&members, "login_look_at"), ends - 604799 / 4);
+    /* The same refresh token, of which nothing is told; then another. */
+    assert_int_equal(login_ends("{\"access_token\":\"c\"}"), ends);
+    assert_int_equal(login_ends("{\"access_token\":\"d\",\"refresh_token\":\"e\"}"), 0);
+    ends =
+        login_ends("{\"access_token\":\"f\",\"refresh_token\":\"g\",\"refresh_expires_in\":1800}");
+    assert_in_range(ends, now_s + 1800, now_s + 1810);
+    /* Keycloak's word for a login without an end. */
+    assert_int_equal(
+        login_ends("{\"access_token\":\"h\",\"refresh_token\":\"i\",\"refresh_expires_in\":0}"), 0);
+    mq_oauth_forget(&members);
+}
+
 static void test_refusals(void **state)
 {
     static const struct {
@@ -542,6 +570,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_refused, make_directory, remove_directory),
         cmocka_unit_test(test_endpoints),
         cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_end_of_login),
         cmocka_unit_test(test_refusals),
 #ifdef MQ_HAVE_OPENSSL
         cmocka_unit_test_setup_teardown(test_assertion, make_directory, remove_directory),
