@@ -60,15 +60,17 @@ final class Examine extends Command
         if ($this->args->has('dns')) {
             $sender = Sender::address($this->args, $this->settings);
             $transport = $this->settings->transport();
-            $targets = array_map(Target::of(...), is_string($transport)
-                ? Group::relays($transport) : [null]);
+            $targets = array_filter(
+                array_map(Target::of(...), is_string($transport) ? Group::relays($transport) : []),
+                static fn (?Target $one): bool => $one?->isLmtp === false
+            );
             (new Dns($findings))->look(
                 substr((string) strrchr($sender, '@'), 1),
                 $this->settings->dkim(),
                 $this->args->text('selector'),
                 $targets[0] ?? null
             );
-            array_map((new Helo($findings))->look(...), array_filter($targets));
+            array_map((new Helo($findings))->look(...), $targets);
         }
         return $findings->all;
     }

@@ -17,7 +17,8 @@ final class Api extends Check
         return preg_match('~\A\s*\w+\+https://~i', $transport) === 1;
     }
 
-    public function look(string $transport): void
+    /** Returns whether the API can be reached. */
+    public function look(string $transport): bool
     {
         try {
             $shown = MailQueue::checkTransport($transport);
@@ -25,10 +26,12 @@ final class Api extends Check
         } catch (\ValueError | MailQueue\Exception $e) {
             $this->add(false, 'relay: ' . Failure::text($e), 'docs/transports.md says how the '
                 . 'transport of an API is written.');
-            return;
+            return false;
         }
         $shown = preg_replace('~//.*@~', '//', (string) strtok($shown, '?'));
-        $this->connection((string) $shown, $dialogue) && $this->key($dialogue);
+        $isOpen = $this->connection((string) $shown, $dialogue);
+        $isOpen && $this->key($dialogue);
+        return $isOpen;
     }
 
     private function connection(string $shown, Dialogue $dialogue): bool

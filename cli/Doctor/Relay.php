@@ -6,6 +6,7 @@ namespace MailQueue\Cli\Doctor;
 
 use MailQueue;
 use MailQueue\Cli\Failure;
+use MailQueue\Cli\Oauth\Account;
 use MailQueue\Cli\Relay\Dialogue;
 use MailQueue\Cli\Relay\Group;
 use MailQueue\Cli\Relay\Target;
@@ -30,7 +31,9 @@ final class Relay extends Check
     private function lookAt(string|\Closure|null $transport): void
     {
         if (is_string($transport) && Api::is($transport)) {
-            (new Api($this->findings))->look($transport);
+            $account = Target::accountOf($transport);
+            (new Api($this->findings))->look($transport) && $account !== null
+                && $this->token($account, (new Account($account))->asked());
             return;
         }
         $target = Target::of($transport);
@@ -46,9 +49,10 @@ final class Relay extends Check
                 . 'transport is written.');
             return;
         }
-        $this->token($target, $dialogue) && $this->connection($target, $dialogue)
-            && $this->greeting($target, $dialogue)
-            && $this->encryption($target, $dialogue) && $this->login($target, $dialogue);
+        ($target->account === null || $this->token($target->account, $dialogue->failure))
+            && $this->connection($target, $dialogue) && $this->greeting($target, $dialogue)
+            && $this->encryption($target, $dialogue) && !$target->isLmtp
+            && $this->login($target, $dialogue);
     }
 
     private static function notAsked(string|\Closure|null $transport): string
@@ -58,22 +62,24 @@ final class Relay extends Check
         return 'relay: ' . match ($scheme) {
             'null' => 'null:// has no relay: it throws mail away',
             'file' => 'file:// has no relay: it writes into a directory',
-            'lmtp', 'smtp+lmtp' => 'an LMTP server is not asked: mailqueue send --test ADDRESS '
-                . 'tries it',
             'sendmail' => 'sendmail:// hands mail to a program of this host: it knows the relay, '
                 . 'and is not asked',
             default => 'the transport is a function of the bootstrap file, and is not asked',
         };
     }
 
-    /** The worker asks for an access token before it connects, and again if that is refused. */
-    private function token(Target $target, Dialogue $dialogue): bool
+    /**
+     * The worker asks for an access token before it connects, and again if that is refused.
+     *
+     * @param string|null $failure why the relay, or its API, cannot be used
+     */
+    private function token(string $account, ?string $failure): bool
     {
-        $isThere = !str_starts_with((string) $dialogue->failure, 'account ');
-        $target->account === null || $this->add(
+        $isThere = !str_starts_with((string) $failure, 'account ');
+        $this->add(
             $isThere,
-            'relay: ' . ($isThere ? "account $target->account has an access token"
-                : "no access token: $dialogue->failure"),
+            'relay: ' . ($isThere ? "account $account has an access token"
+                : "no access token: $failure"),
             'Until the account has a token, mail waits; no attempt is counted. If the server '
             . 'cannot be reached, look at its address in the account, and at this host\'s network.'
         );
@@ -87,11 +93,13 @@ final class Relay extends Check
         $isOpen = $to !== null || $dialogue->lines !== [] || $dialogue->failure === null;
         $this->add(
             $isOpen,
-            "relay: $target->shown: " . ($isOpen ? 'connected' . ($to === null ? '' : " $to")
+            "relay: $target->shown: " . ($isOpen ? 'connected' . rtrim(" $to")
                 : $dialogue->failure),
             match (true) {
                 $target->isSocket() => 'Start the server that owns the socket, or correct its '
                     . 'path in the transport.',
+                $target->isLmtp => 'Start the LMTP server, or correct its address in the '
+                    . 'transport.',
                 (bool) preg_match('/resolve/i', (string) $dialogue->failure)
                     => "Check the name $target->host in the transport, and this host's "
                     . '/etc/resolv.conf.',
@@ -113,7 +121,8 @@ final class Relay extends Check
             return true; // TLS comes first
         }
         $greeting = $dialogue->replyTo('');
-        $reply = $dialogue->replyTo('EHLO') ?? '';
+        $word = $target->isLmtp ? 'LHLO' : 'EHLO';
+        $reply = $dialogue->replyTo($word) ?? '';
         $isGood = str_starts_with((string) $greeting, '2') && str_starts_with($reply, '2');
         $offers = str_replace("\n", ', ', preg_replace(
             ['/\A.*(\n|\z)/', '/^\d{3}[ -]/m'],
@@ -122,11 +131,13 @@ final class Relay extends Check
         ) ?? '');
         $this->add(
             $isGood,
-            'relay: ' . ($isGood ? 'EHLO: it offers ' . ($offers === '' ? 'nothing' : $offers)
+            'relay: ' . ($isGood ? "$word: it offers " . ($offers === '' ? 'nothing' : $offers)
                 : ($greeting === null ? "no greeting came: $failure"
                 : "it refuses this host: $failure")),
             match (true) {
                 $isGood => '',
+                $target->isLmtp => 'A server that speaks SMTP there wants smtp:// in the '
+                    . 'transport. Otherwise look at the server.',
                 $greeting === null => 'A server that expects TLS at once (usually on port 465) '
                     . 'says nothing to smtp://: write smtps://. Otherwise look at the server.',
                 default => 'Its words say why. Ask the operator to admit this host, or name this '

@@ -4,16 +4,18 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Relay;
 
-/** The SMTP relay that a transport names, as far as people need to know it. */
+/** The relay of SMTP or LMTP that a transport names, as far as people need to know it. */
 final class Target
 {
-    private const DSN = '~\A(smtps?)://(?:([^@/?#:]*)(?::[^@/?#]*)?@)?(\[[^\]]*\]|[^:/?#]*)'
+    private const DSN = '~\A(smtps?|lmtp|smtp\+lmtp)://(?:([^@/?#:]*)(?::[^@/?#]*)?@)?(\[[^\]]*\]|[^:/?#]*)'
         . '(?::(\d+))?([^?]*)(?:\?(.*))?\z~is';
 
     /** "smtp://host:port" or "smtp:///socket", without the user. */
     public readonly string $shown;
     /** The OAuth2 account with whose token the worker logs in; null: none. */
     public readonly ?string $account;
+    /** Whether it speaks LMTP, which has neither TLS nor login. */
+    public readonly bool $isLmtp;
 
     private function __construct(
         public readonly string $dsn,
@@ -26,6 +28,7 @@ final class Target
     ) {
         $this->shown = $socket === '' ? "$scheme://$host:$port" : "$scheme://$socket";
         $this->account = self::accountOf("?$options");
+        $this->isLmtp = str_ends_with($scheme, 'lmtp');
     }
 
     /** The OAuth2 account that a relay's DSN names, also that of a mail API; null: none. */
@@ -34,7 +37,7 @@ final class Target
         return preg_match('/[?&]account=([^&]+)/', $dsn, $match) ? rawurldecode($match[1]) : null;
     }
 
-    /** Null: the transport is not SMTP, or cannot be read. */
+    /** Null: the transport is neither SMTP nor LMTP, or cannot be read. */
     public static function of(string|\Closure|null $transport): ?self
     {
         if (!is_string($transport) || !preg_match(self::DSN, trim($transport), $match)) {
@@ -46,7 +49,7 @@ final class Target
             $transport,
             $scheme,
             $host,
-            (int) $port ?: ($scheme === 'smtps' ? 465 : 25),
+            (int) $port ?: ['smtp' => 25, 'smtps' => 465][$scheme] ?? 24,
             $user === '' ? null : rawurldecode($user),
             $host === '' ? $path : '',
             $options

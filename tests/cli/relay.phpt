@@ -54,6 +54,9 @@ $show('a closed port', 'smtp://127.0.0.1:1');
 $show('no such host', 'smtp://relay.invalid:587');
 $silent = stream_socket_server('tcp://127.0.0.1:0');
 $show('a silent server', 'smtp://' . stream_socket_get_name($silent, false) . '?connect_timeout=1');
+$show('LMTP to a silent server', 'lmtp://' . stream_socket_get_name($silent, false) . '?connect_timeout=1');
+$show('LMTP to a server of SMTP', "lmtp://localhost:$server->port");
+$show('LMTP to a closed port', 'lmtp://127.0.0.1:1');
 $show('refused at once', 'smtp://localhost:' . $sink('at connect reply="554 5.7.1 no service here"')->port);
 $echo = $sink('at auth reply="535 5.7.8 not AHVzcgBzZWNyZXQ= or secret"');
 $show('a relay that repeats the login', "smtp://usr:secret@localhost:$echo->port");
@@ -155,6 +158,17 @@ look  relay: smtp://relay.invalid:N: Could not resolve host: relay.invalid
 ok    relay: smtp://127.0.0.1:N: connected (127.0.0.1) port N
 look  relay: no greeting came: server response timeout
       A server that expects TLS at once (usually on port N) says nothing to smtp://: write smtps://. Otherwise look at the server.
+--- LMTP to a silent server: 1
+ok    relay: lmtp://127.0.0.1:N: connected (127.0.0.1) port N
+look  relay: no greeting came: the relay did not greet in time
+      A server that speaks SMTP there wants smtp:// in the transport. Otherwise look at the server.
+--- LMTP to a server of SMTP: 1
+ok    relay: lmtp://localhost:N: connected (127.0.0.1) port N
+look  relay: it refuses this host: 500 Error: command "LHLO" not recognized
+      A server that speaks SMTP there wants smtp:// in the transport. Otherwise look at the server.
+--- LMTP to a closed port: 1
+look  relay: lmtp://127.0.0.1:N: Failed to connect to 127.0.0.1 port N after N ms: Couldn't connect to server
+      Start the LMTP server, or correct its address in the transport.
 --- refused at once: 1
 ok    relay: smtp://localhost:N: connected (127.0.0.1) port N
 look  relay: it refuses this host: Got unexpected smtp-server response: 554; it said: 554 5.7.1 no service here

@@ -17,7 +17,7 @@ $doctor = static function (string $what, string $dsn, ?Api $api = null) use ($qu
     echo "-- $what\n";
     foreach (explode("\n", $run['output']) as $line) {
         if (str_contains($line, 'relay: ') || str_contains($line, 'mail goes to') || str_contains($line, 'goes out with')) {
-            echo preg_replace(['/:\d{4,5}\b/', '/encrypted with \S+( \/ \S+)?/', '/(\S+  relay: \S+ (?:SSL|Fail|Could|connect)).*/'], [':PORT', 'encrypted with CIPHER', '$1…'], $line), "\n";
+            echo preg_replace(['/:\d{4,5}\b/', '/encrypted with \S+( \/ \S+)?/', '/(\S+  relay: \S+ (?:SSL|Fail|Could|connect)).*/', '/(Failed to connect).*/'], [':PORT', 'encrypted with CIPHER', '$1…', '$1…'], $line), "\n";
         }
     }
     foreach (['AKIDEXAMPLE', 'wJalrX', 'key-0123'] as $secret) {
@@ -41,11 +41,14 @@ $doctor('TLS, an unknown CA', $dsn);
 $doctor('TLS, not checked', "$dsn&verify_peer=0");
 $accounts = temporary_directory('accounts');
 putenv("MAILQUEUE_ACCOUNTS=$accounts");
-file_put_contents("$accounts/shop.json", json_encode(['provider' => 'generic', 'grant' => 'refresh_token', 'client_id' => 'c',
-    'token_endpoint' => 'https://127.0.0.1:1/token', 'refresh_token' => 'key-0123']));
-chmod("$accounts/shop.json", 0600);
+$tokens = new Api(['answer' => ['status' => 200, 'body' => '{"access_token":"key-0123"}']]);
 $before = count($api->requests());
-$doctor('an account', "gmail+https://127.0.0.1:$api->port?account=shop&cafile=$certificates->ca");
+foreach (['without a token' => 1, 'with one' => $tokens->port] as $what => $port) {
+    file_put_contents("$accounts/shop.json", json_encode(['provider' => 'generic', 'grant' => 'refresh_token', 'client_id' => 'c',
+        'token_endpoint' => "http://127.0.0.1:$port/token", 'refresh_token' => 'key-0123']));
+    chmod("$accounts/shop.json", 0600);
+    $doctor("an account $what", "gmail+https://127.0.0.1:$api->port?account=shop&cafile=$certificates->ca");
+}
 echo count($api->requests()) - $before, " requests\n";
 $doctor('nobody there', 'ses+https://AKIDEXAMPLE:wJalrX@127.0.0.1:' . closed_port() . '?tls=none&region=x');
 
@@ -88,9 +91,14 @@ look  relay: ses+https://127.0.0.1:PORT: SSL…
 -- TLS, not checked
 ok    relay: ses+https://127.0.0.1:PORT: connected, encrypted with CIPHER
 ok    relay: the key is accepted
--- an account
+-- an account without a token
 ok    relay: gmail+https://127.0.0.1:PORT: connected, encrypted with CIPHER
 ok    relay: the login is not tried: this API has no call for it that needs no other right
+look  relay: no access token: account shop: no token came: Failed to connect…
+-- an account with one
+ok    relay: gmail+https://127.0.0.1:PORT: connected, encrypted with CIPHER
+ok    relay: the login is not tried: this API has no call for it that needs no other right
+ok    relay: account shop has an access token
 0 requests
 -- nobody there
 look  relay: ses+https://127.0.0.1:PORT: Fail…

@@ -20,6 +20,8 @@ $server = new DovecotLmtp(['ann' => '', 'bob' => '', 'full' => '*:bytes=1']);
 foreach (["lmtp://$server->socket", "smtp+lmtp://127.0.0.1:$server->port"] as $i => $dsn) {
     echo $i === 0 ? "-- Unix socket\n" : "-- TCP\n";
     $queue = new TestQueue();
+    $run = command_line($queue, $dsn, 'doctor', '--relay');
+    echo str_replace([(string) $server->port, $server->socket, 'CHUNKING, '], ['PORT', 'SOCKET', ''], $run['output'] . $run['errors']);
     $queue->add("quota-$i", ['ann@example.net', 'full@example.net', 'bob@example.net', 'nobody@example.net']);
     $report = $queue->work($dsn);
     echo "$report->end, $report->recipients recipients, $report->tryLater later, $report->refused refused, $report->uncertain uncertain\n",
@@ -53,6 +55,9 @@ foreach (["lmtp://$server->socket", "smtp+lmtp://127.0.0.1:$server->port"] as $i
 ?>
 --EXPECT--
 -- Unix socket
+ok    relay: lmtp://SOCKET: connected
+ok    relay: LHLO: it offers 8BITMIME, ENHANCEDSTATUSCODES, PIPELINING
+ok    relay: not encrypted: it is on this host
 empty, 2 recipients, 1 later, 1 refused, 0 uncertain
 failed 1 refused nobody@example.net left full@example.net
 failed 1 left full@example.net: full@example.net: 552 5.2.2
@@ -64,6 +69,9 @@ empty, 200 sent, 400 recipients
 ann: 200 mails, 200 different, 200 unchanged
 bob: 200 mails, 200 different, 200 unchanged
 -- TCP
+ok    relay: smtp+lmtp://127.0.0.1:PORT: connected (127.0.0.1) port PORT
+ok    relay: LHLO: it offers 8BITMIME, ENHANCEDSTATUSCODES, PIPELINING
+ok    relay: not encrypted: it is on this host
 empty, 2 recipients, 1 later, 1 refused, 0 uncertain
 failed 1 refused nobody@example.net left full@example.net
 failed 1 left full@example.net: full@example.net: 552 5.2.2

@@ -1,8 +1,12 @@
 /* For people who look for a fault: connects to a relay and logs in as for mail, then quits. */
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "send/factory.h"
 #include "send/smtp/connection.h"
+#include "send/smtp/hello.h"
+#include "send/smtp/session.h"
 
 /* How long the reply to QUIT, and a step of all else, may take. */
 #define QUIT_TIMEOUT_MS 2000
@@ -49,6 +53,61 @@ static enum mq_status connect_to(struct mq_connector *connector, struct mq_conne
     return MQ_OK;
 }
 
+/* ---- LMTP, whose LHLO the session says ---- */
+
+struct greeter {
+    struct mq_smtp_owner owner; /* first */
+    struct mq_transport transport;
+    struct mq_smtp_session session;
+    struct mq_connect_result *result;
+};
+
+static struct mq_transfer *no_mail(struct mq_smtp_owner *owner, bool behind)
+{
+    (void)owner;
+    (void)behind;
+    return NULL;
+}
+
+static void on_closed(struct mq_smtp_owner *owner, struct mq_smtp_session *session, const char *why)
+{
+    struct mq_connect_result *result = ((struct greeter *)owner)->result;
+    (void)session;
+    snprintf(result->reason, sizeof result->reason, "%s", why);
+    result->channel = NULL;
+}
+
+static enum mq_status greet(const struct mq_dsn *dsn, struct mq_connect_result *result,
+                            struct mq_error *err)
+{
+    char name[256];
+    struct pollfd polled = {.fd = result->fd, .events = POLLIN};
+    struct greeter *greeter = calloc(1, sizeof *greeter);
+    if (greeter == NULL) {
+        return mq_error_nomem(err);
+    }
+    mq_hello_name(dsn, name, sizeof name);
+    greeter->result = result;
+    greeter->transport.clock = mq_clock_system();
+    greeter->owner = (struct mq_smtp_owner){.transport = &greeter->transport,
+                                            .dsn = dsn,
+                                            .lhlo = name,
+                                            .next = no_mail,
+                                            .closed = on_closed};
+    mq_smtp_session_init(&greeter->session, &greeter->owner);
+    mq_smtp_session_ready(&greeter->session, result->channel, &result->caps);
+    while (greeter->session.state == MQ_SMTP_CONNECTING) {
+        if (poll(&polled, 1, QUIT_TIMEOUT_MS) == 1) {
+            mq_smtp_session_readable(&greeter->session);
+        }
+        mq_smtp_session_check_timeout(&greeter->session, mq_transport_boot_ms(&greeter->transport));
+    }
+    free(greeter);
+    return MQ_OK;
+}
+
+/* ---- */
+
 enum mq_status mq_smtp_probe(const struct mq_dsn *dsn, const char *accounts,
                              struct mq_buffer *trace, struct mq_error *err)
 {
@@ -57,6 +116,9 @@ enum mq_status mq_smtp_probe(const struct mq_dsn *dsn, const char *accounts,
     struct mq_connect_result result;
     MQ_TRY(mq_connector_new(dsn, &options, &connector, err));
     enum mq_status status = connect_to(connector, &result, err);
+    if (status == MQ_OK && result.channel && mq_dsn_is(dsn, "lmtp")) {
+        status = greet(dsn, &result, err);
+    }
     if (status == MQ_OK && result.channel) {
         quit(&result);
     } else if (status == MQ_OK) {
