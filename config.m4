@@ -226,8 +226,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/http/api.c
     src/send/http/ask.c
     src/send/http/exchange.c
-    src/send/http/gmail.c
-    src/send/http/graph.c
     src/send/http/http.c
     src/send/http/mailbox_api.c
     src/send/http/mailgun.c

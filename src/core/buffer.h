@@ -37,6 +37,7 @@ struct mq_buffer {
 };
 
 void mq_buffer_clear(struct mq_buffer *buffer); /* frees; usable again afterwards */
+void mq_buffer_wipe(struct mq_buffer *buffer);  /* the same for secrets: overwrites them first */
 void mq_buffer_reset(struct mq_buffer *buffer); /* empties, keeps the memory, clears failed */
 void mq_buffer_reserve(struct mq_buffer *buffer, size_t more);
 void mq_buffer_append(struct mq_buffer *buffer, const void *data, size_t len);
@@ -45,6 +46,8 @@ void mq_buffer_cstr(struct mq_buffer *buffer, const char *s);
 void mq_buffer_char(struct mq_buffer *buffer, char c);
 void mq_buffer_utf8(struct mq_buffer *buffer, uint32_t code); /* a code point */
 void mq_buffer_int(struct mq_buffer *buffer, int64_t value);
+/* Appends s percent-encoded (RFC 3986), without the unreserved characters and those of `plain`. */
+void mq_buffer_percent(struct mq_buffer *buffer, struct mq_str s, const char *plain);
 void mq_buffer_printf(struct mq_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 char *mq_buffer_take(struct mq_buffer *buffer); /* the malloc'ed data, or NULL if failed or empty;

@@ -283,24 +283,14 @@ void mq_dsn_clear(struct mq_dsn *dsn)
     *dsn = (struct mq_dsn){0};
 }
 
-static void append_encoded(struct mq_buffer *out, const char *text, const char *also)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "-._~!$&'()*+,;=";
-    for (const char *p = text; *p != '\0'; p++) {
-        if (strchr(plain, *p) != NULL || strchr(also, *p) != NULL) {
-            mq_buffer_char(out, *p);
-        } else {
-            mq_buffer_printf(out, "%%%02X", (unsigned)(unsigned char)*p);
-        }
-    }
-}
+/* The sub-delims of RFC 3986, which need no encoding in any part. */
+#define PLAIN "!$&'()*+,;="
 
 /* Appends the program, and *** if it has options other than -t and -i: any can be a password. */
 static void append_command(struct mq_buffer *out, const struct mq_strings *words)
 {
     mq_buffer_cstr(out, "?command=");
-    append_encoded(out, words->items[0], "/");
+    mq_buffer_percent(out, mq_str_of(words->items[0]), PLAIN "/");
     for (size_t i = 1; i < words->count; i++) {
         if (strcmp(words->items[i], "-t") != 0 && strcmp(words->items[i], "-i") != 0) {
             mq_buffer_cstr(out, "%20***");
@@ -316,10 +306,11 @@ static void append_login(struct mq_buffer *out, const struct mq_dsn *dsn)
         return;
     }
     bool is_key = mq_dsn_is(dsn, "ses+https") || mq_dsn_is(dsn, "mailgun+https");
-    append_encoded(out, is_key ? "***" : dsn->user, "");
+    mq_buffer_percent(out, mq_str_of(is_key ? "***" : dsn->user), PLAIN);
     if (dsn->password != NULL) {
         mq_buffer_char(out, ':');
-        append_encoded(out, mq_dsn_is(dsn, "mailgun+https") ? dsn->password : "***", "");
+        bool is_domain = mq_dsn_is(dsn, "mailgun+https");
+        mq_buffer_percent(out, mq_str_of(is_domain ? dsn->password : "***"), PLAIN);
     }
     mq_buffer_char(out, '@');
 }
@@ -334,7 +325,7 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
         mq_buffer_printf(&out, ":%d", dsn->port);
     }
     if (dsn->path != NULL) {
-        append_encoded(&out, dsn->path, "/");
+        mq_buffer_percent(&out, mq_str_of(dsn->path), PLAIN "/");
     }
     if (dsn->command.count > 0) {
         append_command(&out, &dsn->command);
@@ -344,7 +335,7 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
     }
     if (dsn->account != NULL && mq_dsn_is_http(dsn)) { /* SMTP's is told by the user */
         mq_buffer_cstr(&out, "?account=");
-        append_encoded(&out, dsn->account, "");
+        mq_buffer_percent(&out, mq_str_of(dsn->account), PLAIN);
     }
     return mq_buffer_take(&out);
 }
@@ -356,16 +347,5 @@ const char *mq_dsn_local_path(const struct mq_dsn *dsn)
 
 bool mq_dsn_is_loopback(const struct mq_dsn *dsn)
 {
-    struct in_addr v4;
-    struct in6_addr v6;
-    if (dsn->path != NULL || mq_str_equal_nocase(mq_str_of(dsn->host), MQ_STR("localhost"))) {
-        return true;
-    }
-    if (inet_pton(AF_INET, dsn->host, &v4) == 1) {
-        return ntohl(v4.s_addr) >> 24 == 127;
-    }
-    if (inet_pton(AF_INET6, dsn->host, &v6) == 1) {
-        return IN6_IS_ADDR_LOOPBACK(&v6);
-    }
-    return false;
+    return dsn->path != NULL || mq_host_is_loopback(dsn->host);
 }

@@ -1,6 +1,7 @@
 /* For dsn.c and its other files: cutting, decoding, numbers, and the error of a DSN. */
 #include "send/dsn_text.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,18 @@ bool mq_dsn_cut(struct mq_str *text, char c, struct mq_str *head)
     }
     *head = mq_str_cut_at(text, c);
     return true;
+}
+
+bool mq_host_is_loopback(const char *host)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (inet_pton(AF_INET, host, &v4) == 1) {
+        return ntohl(v4.s_addr) >> 24 == 127;
+    }
+    return mq_str_equal_nocase(mq_str_of(host), MQ_STR("localhost")) ||
+           strcmp(host, "[::1]") == 0 ||
+           (inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6));
 }
 
 int64_t mq_dsn_count(struct mq_str text, int64_t max)

@@ -16,6 +16,8 @@ void mq_dsn_wipe(char *secret);
 enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *err);
 /* Moves what is before the first c from *text to *head and drops the c; false: there is none. */
 bool mq_dsn_cut(struct mq_str *text, char c, struct mq_str *head);
+/* Whether a host is this one: localhost, 127.0.0.0/8 or ::1, also in brackets. */
+bool mq_host_is_loopback(const char *host);
 /* Reads a number from 1 to max, only decimal digits; returns 0 for anything else. */
 int64_t mq_dsn_count(struct mq_str text, int64_t max);
 

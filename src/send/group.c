@@ -85,8 +85,7 @@ static enum mq_status parse_members(struct mq_str *text, struct mq_group *group,
     while (text->len > 0 && text->data[0] != ')') {
         MQ_TRY(parse_member(text, group, depth, err));
     }
-    if (text->len == 0 || group->count == 0 || group->relays > MQ_GROUP_RELAYS_MAX ||
-        depth > DEPTH_MAX) {
+    if (text->len == 0 || group->count == 0 || group->relays > MQ_GROUP_RELAYS_MAX) {
         return bad(err);
     }
     *text = mq_str_skip(*text, 1);

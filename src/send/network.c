@@ -59,6 +59,25 @@ bool mq_network_set(CURL *easy, const struct mq_dsn *dsn)
     return ok && set_addresses(easy, dsn) && set_security(easy, dsn);
 }
 
+bool mq_network_is_hopeless(CURLcode code)
+{
+    switch (code) {
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_LOGIN_DENIED:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_USE_SSL_FAILED:
+    case CURLE_AUTH_ERROR:
+    case CURLE_INTERFACE_FAILED:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* ---- the trace of a probe ---- */
 
 void mq_network_trace(struct mq_buffer *trace, char who, struct mq_str text)

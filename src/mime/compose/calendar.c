@@ -26,11 +26,6 @@ static enum mq_status fault(const char *text, struct mq_error *err)
     return mq_error_set(err, MQ_MESSAGE, "calendar", "calendar: %s", text);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 /* Takes a content line, unfolded (RFC 5545, 3.1); returns its beginning, which is in `seen`. */
 static struct mq_str take_line(struct mq_str *rest, char seen[SEEN])
 {
@@ -44,7 +39,7 @@ static struct mq_str take_line(struct mq_str *rest, char seen[SEEN])
             memcpy(seen + line.len, part.data, part.len);
         }
         line.len += part.len;
-    } while (line.len > 0 && rest->len > 0 && is_blank(rest->data[0]));
+    } while (line.len > 0 && rest->len > 0 && mq_is_blank(rest->data[0]));
     return line;
 }
 

@@ -52,14 +52,6 @@ void mq_http_answer(const struct mq_http_api *api, const struct mq_http_request 
                     const struct mq_http_result *result, struct mq_http_answer *answer);
 /* Writes "403 AccessDenied: words". */
 void mq_http_format(const struct mq_http_answer *answer, char out[MQ_HTTP_REASON_MAX]);
-/* ---- for APIs of OAuth2 accounts that read the recipients from the headers ---- */
-
-/* Appends a text percent-encoded (RFC 3986); NULL: nothing. */
-void mq_http_encode(struct mq_buffer *out, const char *text);
-enum mq_status mq_http_check_account(const struct mq_dsn *dsn, struct mq_error *err);
-/* The function `write`, for the message as it is. */
-bool mq_http_write_mail(const struct mq_http_mail *mail, struct mq_http_request *request,
-                        char out[MQ_HTTP_REASON_MAX]);
 
 /* Copies the text that the first member `name` has, at any depth of a JSON text; "" if none has. It
  * is made printable. */

@@ -321,22 +321,6 @@ static bool is_whole(const struct mq_http_exchange *exchange)
     return exchange->repeated || (size_t)uploaded >= mq_http_body_size(exchange->body);
 }
 
-/* Whether another try soon would gain nothing, as for SMTP (smtp/connection.c). */
-static bool is_hopeless(CURLcode code)
-{
-    switch (code) {
-    case CURLE_OPERATION_TIMEDOUT:
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_ISSUER_ERROR:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static void describe(const struct mq_http_exchange *exchange, CURLcode code, const char *given,
                      struct mq_http_result *out)
 {
@@ -359,7 +343,7 @@ static void conclude(struct mq_http_exchange *exchange, CURLcode code, const cha
                                    .whole = is_whole(exchange),
                                    .early = exchange->early,
                                    .given_up = exchange->given_up,
-                                   .hopeless = is_hopeless(code),
+                                   .hopeless = mq_network_is_hopeless(code),
                                    .retry_after = exchange->retry_after,
                                    .error_type = exchange->error_type,
                                    .body = mq_buffer_view(&exchange->answer)};

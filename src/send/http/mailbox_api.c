@@ -1,16 +1,21 @@
-/* For APIs of an account's mailbox, which send to the addresses in the message's headers: the
- * envelope's other recipients go in a Bcc of the request, which the API removes. A mail whose
- * headers name somebody that it does not go to, such as a redirected one, cannot be sent by such an
- * API, and is refused. */
+/* microsoftgraph+https (Microsoft Graph's sendMail with a MIME message in base64) and gmail+https
+ * (Gmail's users.messages.send, by its upload address, which takes the message as it is): APIs of
+ * an account's mailbox, which send to the addresses in the message's headers. The envelope's other
+ * recipients go in a Bcc of the request, which the API removes. A mail whose headers name somebody
+ * that it does not go to, such as a redirected one, cannot be sent by such an API, and is refused.
+ */
 #include <stdio.h>
 #include <string.h>
 
-#include "core/ascii.h"
 #include "mime/mailbox.h"
 #include "mime/wire/message.h"
 #include "send/dsn_text.h"
 #include "send/http/api.h"
 #include "send/transfer.h"
+
+#define RECIPIENTS_MAX 500 /* neither takes more */
+
+/* ---- who gets it ---- */
 
 /* Appends the addresses that the fields of a message name as recipients; false with a text. */
 static bool read_fields(struct mq_str message, struct mq_strings *named,
@@ -90,8 +95,35 @@ static void write_bcc(const struct mq_http_mail *mail, const struct mq_strings *
     }
 }
 
-bool mq_http_write_mail(const struct mq_http_mail *mail, struct mq_http_request *request,
-                        char out[MQ_HTTP_REASON_MAX])
+/* ---- both ---- */
+
+static enum mq_status check(const struct mq_dsn *dsn, struct mq_error *err)
+{
+    if (dsn->account == NULL) {
+        return mq_dsn_bad(err, "this API needs an OAuth2 account; write "
+                               "microsoftgraph+https://default?account=NAME or "
+                               "gmail+https://default?account=NAME, and make the account with "
+                               "mailqueue login");
+    }
+    return dsn->password == NULL
+               ? MQ_OK
+               : mq_dsn_bad(err, "this API takes an OAuth2 account and no password; remove the "
+                                 "password");
+}
+
+/* Calls that only read need another right than to send. */
+static void put_path(struct mq_buffer *out, bool probe, const char *before, const char *user,
+                     const char *behind)
+{
+    if (!probe) {
+        mq_buffer_cstr(out, before);
+        mq_buffer_percent(out, mq_str_of(user), "");
+        mq_buffer_cstr(out, behind);
+    }
+}
+
+static bool write_mail(const struct mq_http_mail *mail, struct mq_http_request *request,
+                       char out[MQ_HTTP_REASON_MAX])
 {
     struct mq_http_body *body = &request->body;
     struct mq_strings named = {0};
@@ -109,27 +141,87 @@ bool mq_http_write_mail(const struct mq_http_mail *mail, struct mq_http_request 
     return goes && !request->bcc.failed;
 }
 
-void mq_http_encode(struct mq_buffer *out, const char *text)
+/* ---- Microsoft Graph ---- */
+
+static void graph_host(const struct mq_dsn *dsn, struct mq_buffer *out)
 {
-    for (const char *p = text != NULL ? text : ""; *p != '\0'; p++) {
-        if (mq_is_alnum(*p) || strchr("-._~", *p) != NULL) {
-            mq_buffer_char(out, *p);
-        } else {
-            mq_buffer_printf(out, "%%%02X", (unsigned)(unsigned char)*p);
-        }
+    (void)dsn;
+    mq_buffer_cstr(out, "graph.microsoft.com");
+}
+
+static void graph_path(const struct mq_dsn *dsn, bool probe, struct mq_buffer *out)
+{
+    put_path(out, probe, dsn->user ? "/v1.0/users/" : "/v1.0/me", dsn->user, "/sendMail");
+}
+
+static bool graph_fields(const struct mq_dsn *dsn, struct mq_http_request *request)
+{
+    (void)dsn;
+    return mq_strings_add(&request->headers, MQ_STR("Content-Type: text/plain"));
+}
+
+static bool graph_write(const struct mq_http_mail *mail, struct mq_http_request *request,
+                        char out[MQ_HTTP_REASON_MAX])
+{
+    request->body.base64 = true;
+    return write_mail(mail, request, out);
+}
+
+static void graph_read(const struct mq_http_result *result, struct mq_http_answer *answer)
+{
+    answer->is_receipt = result->status == 202; /* it has no body */
+    mq_http_json_text(result->body, "code", answer->code, sizeof answer->code);
+    mq_http_json_text(result->body, "message", answer->text, sizeof answer->text);
+}
+
+const struct mq_http_api mq_http_graph = {.scheme = "microsoftgraph+https",
+                                          .service = MQ_HTTP_GRAPH,
+                                          .auth = MQ_HTTP_BEARER,
+                                          .recipients_max = RECIPIENTS_MAX,
+                                          .check = check,
+                                          .host = graph_host,
+                                          .path = graph_path,
+                                          .fields = graph_fields,
+                                          .write = graph_write,
+                                          .read = graph_read};
+
+/* ---- Gmail ---- */
+
+static void gmail_host(const struct mq_dsn *dsn, struct mq_buffer *out)
+{
+    (void)dsn;
+    mq_buffer_cstr(out, "gmail.googleapis.com");
+}
+
+static void gmail_path(const struct mq_dsn *dsn, bool probe, struct mq_buffer *out)
+{
+    put_path(out, probe, "/upload/gmail/v1/users/", dsn->user ? dsn->user : "me",
+             "/messages/send?uploadType=media");
+}
+
+static bool gmail_fields(const struct mq_dsn *dsn, struct mq_http_request *request)
+{
+    (void)dsn;
+    return mq_strings_add(&request->headers, MQ_STR("Content-Type: message/rfc822"));
+}
+
+static void gmail_read(const struct mq_http_result *result, struct mq_http_answer *answer)
+{
+    mq_http_json_text(result->body, "id", answer->text, sizeof answer->text);
+    answer->is_receipt = answer->text[0] != '\0';
+    if (!answer->is_receipt) {
+        mq_http_json_text(result->body, "reason", answer->code, sizeof answer->code);
+        mq_http_json_text(result->body, "message", answer->text, sizeof answer->text);
     }
 }
 
-enum mq_status mq_http_check_account(const struct mq_dsn *dsn, struct mq_error *err)
-{
-    if (dsn->account == NULL) {
-        return mq_dsn_bad(err, "this API needs an OAuth2 account; write "
-                               "microsoftgraph+https://default?account=NAME or "
-                               "gmail+https://default?account=NAME, and make the account with "
-                               "mailqueue login");
-    }
-    return dsn->password == NULL
-               ? MQ_OK
-               : mq_dsn_bad(err, "this API takes an OAuth2 account and no password; remove the "
-                                 "password");
-}
+const struct mq_http_api mq_http_gmail = {.scheme = "gmail+https",
+                                          .service = MQ_HTTP_GMAIL,
+                                          .auth = MQ_HTTP_BEARER,
+                                          .recipients_max = RECIPIENTS_MAX,
+                                          .check = check,
+                                          .host = gmail_host,
+                                          .path = gmail_path,
+                                          .fields = gmail_fields,
+                                          .write = write_mail,
+                                          .read = gmail_read};

@@ -209,10 +209,7 @@ enum mq_status mq_oauth_file_read(const struct mq_oauth_paths *paths, const char
     if (status == MQ_OK) {
         status = check_members(out, name, err);
     }
-    if (text.data != NULL) {
-        explicit_bzero(text.data, text.capacity);
-    }
-    mq_buffer_clear(&text);
+    mq_buffer_wipe(&text);
     return status;
 }
 
@@ -347,8 +344,7 @@ enum mq_status mq_oauth_file_replace(const struct mq_oauth_paths *paths, int fd,
                 fsync(fd) == 0 && rename(name, paths->file) == 0;
     enum mq_status status =
         done && sync_directory(paths->file) ? MQ_OK : cannot_write(err, paths->file);
-    explicit_bzero(text.data, text.capacity);
-    mq_buffer_clear(&text);
+    mq_buffer_wipe(&text);
     free(name);
     if (done) {
         close(fd);

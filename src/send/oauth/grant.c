@@ -20,14 +20,6 @@
 
 #define ASSERTION_TYPE "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-static void wipe(struct mq_buffer *buffer)
-{
-    if (buffer->data != NULL) {
-        explicit_bzero(buffer->data, buffer->capacity);
-    }
-    mq_buffer_clear(buffer);
-}
-
 /* ---- asking ---- */
 
 static void add_member(struct mq_buffer *fields, const struct mq_strings *members, const char *name)
@@ -50,7 +42,7 @@ static enum mq_status add_assertion(struct mq_buffer *fields, const struct mq_st
         mq_token_field(fields, "client_assertion_type", MQ_STR(ASSERTION_TYPE));
         mq_token_field(fields, "client_assertion", mq_buffer_view(&jwt));
     }
-    wipe(&jwt);
+    mq_buffer_wipe(&jwt);
     return status;
 }
 
@@ -84,7 +76,7 @@ enum mq_status mq_oauth_grant_begin(const struct mq_strings *members, struct mq_
         call.fields = mq_buffer_view(&fields);
         status = mq_token_request_begin(&call, out, err);
     }
-    wipe(&fields);
+    mq_buffer_wipe(&fields);
     return status;
 }
 

@@ -1,14 +1,13 @@
 /* Asks an OAuth2 server over HTTPS. */
 #include "send/oauth/token_request.h"
 
-#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/ascii.h"
 #include "mime/encode.h"
+#include "send/dsn_text.h"
 
 #define ANSWER_MAX         65536
 #define CONNECT_TIMEOUT_MS 10000L
@@ -27,15 +26,6 @@ struct mq_token_request {
 
 /* ---- the endpoint ---- */
 
-static bool is_loopback(const char *host)
-{
-    unsigned char binary[sizeof(struct in6_addr)];
-    if (mq_str_equal_nocase(mq_str_of(host), MQ_STR("localhost")) || strcmp(host, "[::1]") == 0) {
-        return true;
-    }
-    return inet_pton(AF_INET, host, binary) == 1 && binary[0] == 127;
-}
-
 /* The part of the URL, to be freed with curl_free(); NULL: it has none. */
 static char *part_of(CURLU *url, CURLUPart part)
 {
@@ -52,7 +42,7 @@ static const char *fault_of(CURLU *url)
     const char *fault = NULL;
     if (!scheme || !host || (strcmp(scheme, "https") != 0 && strcmp(scheme, "http") != 0)) {
         fault = "must begin with https://";
-    } else if (strcmp(scheme, "http") == 0 && !is_loopback(host)) {
+    } else if (strcmp(scheme, "http") == 0 && !mq_host_is_loopback(host)) {
         fault = "must begin with https://, because secrets go there; http:// is for loopback only";
     } else if (user || fragment) {
         fault = "must have no user, password or fragment";
@@ -78,41 +68,26 @@ const char *mq_token_endpoint_fault(const char *endpoint)
 
 /* ---- fields ---- */
 
-static void append_encoded(struct mq_buffer *out, struct mq_str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.data[i];
-        if (mq_is_alnum(c) || (c != '\0' && strchr("-._~", c) != NULL)) {
-            mq_buffer_char(out, c);
-        } else {
-            mq_buffer_printf(out, "%%%02X", (unsigned)(unsigned char)c);
-        }
-    }
-}
-
 void mq_token_field(struct mq_buffer *fields, const char *name, struct mq_str value)
 {
     if (fields->len > 0) {
         mq_buffer_char(fields, '&');
     }
     mq_buffer_printf(fields, "%s=", name);
-    append_encoded(fields, value);
+    mq_buffer_percent(fields, value, "");
 }
 
 /* RFC 6749, 2.3.1: both parts are form-encoded before they are joined. */
 static void add_basic(struct mq_buffer *out, const char *client_id, const char *secret)
 {
     struct mq_buffer pair = {0};
-    append_encoded(&pair, mq_str_of(client_id));
+    mq_buffer_percent(&pair, mq_str_of(client_id), "");
     mq_buffer_char(&pair, ':');
-    append_encoded(&pair, mq_str_of(secret));
+    mq_buffer_percent(&pair, mq_str_of(secret), "");
     mq_buffer_cstr(out, "Authorization: Basic ");
     mq_encode_base64_raw(out, mq_buffer_view(&pair));
     out->failed = out->failed || pair.failed;
-    if (pair.data != NULL) {
-        explicit_bzero(pair.data, pair.capacity);
-    }
-    mq_buffer_clear(&pair);
+    mq_buffer_wipe(&pair);
 }
 
 /* ---- callbacks of libcurl ---- */
@@ -266,14 +241,6 @@ bool mq_token_request_step(struct mq_token_request *request, int wait_ms,
     return true;
 }
 
-static void wipe(struct mq_buffer *buffer)
-{
-    if (buffer->data != NULL) {
-        explicit_bzero(buffer->data, buffer->capacity);
-    }
-    mq_buffer_clear(buffer);
-}
-
 void mq_token_request_free(struct mq_token_request *request)
 {
     if (request->easy != NULL) {
@@ -284,9 +251,9 @@ void mq_token_request_free(struct mq_token_request *request)
         curl_multi_cleanup(request->multi);
     }
     curl_slist_free_all(request->headers);
-    wipe(&request->fields);
-    wipe(&request->authorization);
-    wipe(&request->body);
+    mq_buffer_wipe(&request->fields);
+    mq_buffer_wipe(&request->authorization);
+    mq_buffer_wipe(&request->body);
     free(request);
     curl_global_cleanup();
 }

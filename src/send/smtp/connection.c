@@ -275,27 +275,6 @@ void mq_connector_wait(struct mq_connector *connector, int also, int timeout_ms)
     curl_multi_perform(connector->multi, &running);
 }
 
-/* Whether another try soon would gain nothing. One timeout is enough, because it took long: three
- * of them (FAILURES_MAX in smtp.c) would outlast a run. */
-static bool is_hopeless(CURLcode code)
-{
-    switch (code) {
-    case CURLE_OPERATION_TIMEDOUT:
-    case CURLE_LOGIN_DENIED:
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_ISSUER_ERROR:
-    case CURLE_USE_SSL_FAILED:
-    case CURLE_AUTH_ERROR:
-    case CURLE_INTERFACE_FAILED:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* Makes "<text>; it said: <refusal>", printable. libcurl says "Login denied" also if the relay
  * offers no login that we support. Then no refusal is known; the text names the logins offered. */
 static void set_reason(struct mq_connect_result *out, const char *text, bool login,
@@ -373,7 +352,7 @@ static void describe_failure(struct link *link, CURLcode code, struct mq_connect
     char text[CURL_ERROR_SIZE];
     bool is_refused = refuses_token(link, code);
     /* After a 4yz, another try can succeed. */
-    out->hopeless = is_hopeless(code) && refusal[0] != '4';
+    out->hopeless = mq_network_is_hopeless(code) && refusal[0] != '4';
     set_text(link, code, text, sizeof text);
     if (is_refused) {
         out->again = mq_oauth_refused(link->connector->account, link->generation);
