@@ -6,6 +6,9 @@
 bool mq_types_parse(struct mq_str text, struct mq_strings *out, bool *but)
 {
     *but = mq_str_begins(text, MQ_TYPES_EVERY_BUT);
+    if (mq_str_equal(text, mq_str_trim(MQ_STR(MQ_TYPES_EVERY_BUT)))) {
+        return false; /* not a type of that name: the list behind it is missing */
+    }
     text = mq_str_skip(text, *but ? sizeof(MQ_TYPES_EVERY_BUT) - 1 : 0);
     for (bool more = true; more;) {
         more = mq_str_find(text, ',') < text.len;

@@ -53,6 +53,10 @@ run_misbehaving('compose exits', <<<'PHP'
         echo "not reached\n";
     }
     PHP);
+run_misbehaving('relays exits', <<<'PHP'
+    $queue->runWorker('null://null', $fields, log: '', relays: function () { exit(5); });
+    echo "not reached\n";
+    PHP);
 run_misbehaving('the transport exits', <<<'PHP'
     $queue->runWorker(function () { exit(4); }, $fields, log: '');
     PHP);
@@ -117,6 +121,9 @@ then: 3 sent, 0 recovered, 0 uncertain
 == compose exits
 bye
 exit 3: r1 Pending 0 uncertain 0; r2 Pending 0 uncertain 0; r3 Pending 0 uncertain 0; 
+then: 3 sent, 0 recovered, 0 uncertain
+== relays exits
+exit 5: r1 Pending 0 uncertain 0; r2 Pending 0 uncertain 0; r3 Pending 0 uncertain 0; 
 then: 3 sent, 0 recovered, 0 uncertain
 == the transport exits
 exit 4: r1 Failed 1 uncertain 1; r2 Pending 0 uncertain 0; r3 Pending 0 uncertain 0; 

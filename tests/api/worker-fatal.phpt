@@ -27,6 +27,9 @@ run_misbehaving('the transport has a fatal error', <<<'PHP'
     });
     $queue->runWorker(fn() => eval('class MailQueue {}'), $fields, log: '');
     PHP);
+run_misbehaving('relays has a fatal error', <<<'PHP'
+    $queue->runWorker('null://null', $fields, log: '', relays: fn() => eval('class MailQueue {}'));
+    PHP);
 run_misbehaving('onEvent has a fatal error', <<<'PHP'
     $queue->runWorker('null://null', $fields, log: '', onEvent: fn($event) => $event['event'] === 'sent' && eval('class MailQueue {}'));
     PHP);
@@ -58,6 +61,10 @@ Fatal error
 shutdown sees 3 jobs
 exit 255: r1 Sending 1 uncertain 0; r2 Sending 1 uncertain 0; r3 Sending 1 uncertain 0; 
 then: 2 sent, 2 recovered, 1 uncertain
+== relays has a fatal error
+Fatal error
+exit 255: r1 Sending 1 uncertain 0; r2 Sending 1 uncertain 0; r3 Sending 1 uncertain 0; 
+then: 3 sent, 3 recovered, 0 uncertain
 == onEvent has a fatal error
 Fatal error
 exit 255: 

@@ -165,11 +165,11 @@ static struct mq_route *chosen(struct mq_delivery *delivery)
         status = mq_relays_add(relays, mq_str_of(dsn), &route, &error);
     }
     mq_dsn_wipe(dsn);
-    if (status != MQ_OK) {
-        put_back(delivery, UNKNOWN_S, error.text);
-    }
     if (status == MQ_THROWN || status == MQ_BAILOUT) {
         mq_run_fail(run, status, &error);
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
+    } else if (status != MQ_OK) {
+        put_back(delivery, UNKNOWN_S, error.text);
     }
     return status == MQ_OK ? route : NULL;
 }

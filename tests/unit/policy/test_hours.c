@@ -159,6 +159,7 @@ static void test_faults(void **state)
         {"a,: Mo UTC", "\"a,\" is not a list of types"},
         {"a, *: Mo UTC", "\"a, *\" is not a list of types"},
         {": Mo UTC", "\"\" is not a list of types"},
+        {"every type but: Mo UTC", "\"every type but\" is not a list of types"},
         {"a: Mo UTC; b, a: Tu UTC", "\"a\" is a type in two rules"},
         {"Mo UTC; Tu UTC", "\"*\" has two rules"},
         {"a: Mo UTC;; b: Tu UTC", "\"\" is not followed by a time zone"},

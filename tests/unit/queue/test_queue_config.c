@@ -361,8 +361,8 @@ static void test_poison_stops_the_claim(void **state)
         {"mailLastRefill", "yesterday"},  {"mailRelayPause", "[1]"},
         {"mailRedirectTo", "nobody"},     {"mailRedirectTo", "a@x.org, b@x.org"},
         {"mailRedirectTo", "@"},          {"mailRedirectToSchumbi", "2"},
-        {"mailRedirectTypes", "user,,x"}, {"mailLiveFrom", "2026-02-30"},
-        {"mailLiveUntil", "tomorrow"}};
+        {"mailRedirectTypes", "user,,x"}, {"mailRedirectTypes", "every type but"},
+        {"mailLiveFrom", "2026-02-30"},   {"mailLiveUntil", "tomorrow"}};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct fixture fx;
         fx_open(&fx);
