@@ -191,8 +191,8 @@ final class Doctor extends Check
     private function limits(MailQueue $queue, Stats $stats): array
     {
         $token = Status::nextToken($stats);
-        $texts = $token === '' ? [] : ["the limit of $stats->limit recipients an hour is reached"
-            . $token];
+        $texts = $token === '' ? []
+            : ["limit of $stats->limit recipients an hour: no token is left$token"];
         foreach ($stats->limits as $limit) {
             $limit['fullUntil'] === null
                 || $texts[] = 'the limit ' . Terminal::safe($limit['limit']) . ' is full until '

@@ -233,10 +233,16 @@ final class Settings
      */
     public function relays(): array|\Closure|null
     {
-        $file = $this->args->text('relays') ?? ($this->bootstrap->relays === null
-            ? $this->args->text('relays', 'MAILQUEUE_RELAYS') : null);
+        $file = $this->relaysFile();
         return $file === null ? $this->bootstrap->relays
             : $this->relays ??= BootstrapFile::relays($file);
+    }
+
+    /** The file that says which relay gets a mail; null: there is none, or the bootstrap file. */
+    public function relaysFile(): ?string
+    {
+        return $this->args->text('relays') ?? ($this->bootstrap->relays === null
+            ? $this->args->text('relays', 'MAILQUEUE_RELAYS') : null);
     }
 
     /** "domain:selector:/path/key.pem", several with commas between. */

@@ -10,6 +10,8 @@ final class Meaning
     private const TABLE = [
         '/\A\W*2\d\d\b/' => ['The relay has accepted the mail.',
             'Nothing. Delivering it is now its task.'],
+        '/\Aaccount\b|\btoken of account\b/' => ['The worker has no access token that the relay '
+            . 'accepts.', 'Do what the text says. "mailqueue doctor --relay" tries it at once.'],
         '/\b(?:spf|dkim|dmarc)\b/i' => self::RULE,
         '/\A\W*53[058]\b|\b5\.7\.8\b|\blog ?in\b|\bauthenticat(?:ion|e)\b/i' => [
             'The relay does not accept the login.',

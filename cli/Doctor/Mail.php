@@ -38,9 +38,23 @@ final class Mail extends Check
             array_map($this->transport(...), Map::transports($transport, $relays));
             $relays instanceof \Closure
                 && $this->add(true, 'the bootstrap file says which relay gets a mail', '');
+            is_array($relays) && $this->readable($relays);
         } catch (Stop $e) {
             $this->add(false, $e->getMessage(), 'mailqueue work refuses this. Correct the file.');
         }
+    }
+
+    /** @param array<string, string> $relays warns if every user of this host can read the passwords */
+    private function readable(array $relays): void
+    {
+        $file = (string) $this->settings->relaysFile();
+        $isSecret = preg_grep('~://[^@/\s]*:[^@/\s]+@~', $relays) !== [];
+        $isSecret && ((int) @fileperms($file) & 0o004) !== 0 && $this->add(
+            false,
+            "relays file $file has passwords in it, and every user of this host may read it",
+            'To stop that:',
+            'chmod 600 ' . Terminal::word($file)
+        );
     }
 
     /** @param string|\Closure|null $transport as it was given */

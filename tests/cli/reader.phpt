@@ -131,6 +131,10 @@ foreach ([['status'], ['list'], ['show', '1'], ['config'], ['config', 'mailMaxPe
     echo implode(' ', str_replace($path, 'DB', $words)), ": exit $code, ", strlen($output) > 10 ? 'prints' : 'prints little', ' ', str_replace([dirname($path), (string) READER], ['%', 'N'], $errors ?: "\n");
 }
 echo $queue->stats()->pending, ' pending, ', $queue->stats()->parked, " parked\n";
+echo "-- tables of an older version\n";
+[$path, $queue] = made('truncate');
+(new PDO("sqlite:$path"))->exec("UPDATE config SET value = '3' WHERE key = 'mailSchemaVersion'");
+echo preg_replace('/(to) \d+/', '$1 NEW', as_reader($path, LOOKS));
 ?>
 --EXPECT--
 -- truncate, the owner has it open
@@ -189,3 +193,5 @@ delete 1: exit 77, prints little mailqueue: the database file %/mail.db is not w
 config mailMaxPerHour 5: exit 77, prints little mailqueue: the database file %/mail.db is not writable for user N: do this as user 0, who owns it, or change its owner or mode
 migrate: exit 77, prints little mailqueue: the database file %/mail.db is not writable for user N: do this as user 0, who owns it, or change its owner or mode
 2 pending, 1 parked
+-- tables of an older version
+MailQueue\DatabaseException [readonly] the tables have version 3 and must be upgraded to NEW before they can be read: run `mailqueue migrate` as a user who may write (the database file %/mail.db is not writable for user N: do this as user 0, who owns it, or change its owner or mode)

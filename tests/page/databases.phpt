@@ -59,6 +59,14 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     }
     $stats = $queue->stats();
     echo "$stats->pending $stats->parked $stats->limit\n";
+    $queue->setConfig('mailMaxPerHour', null);
+    $queue->setConfig('mailLimits', '1/1h per sender');
+    foreach ([0, 0, 7] as $priority) {
+        $queue->enqueue(mail_fields(), priority: $priority);
+    }
+    array_map($queue->complete(...), $queue->claim(10));
+    preg_match('/Waiting for a limit .*?(?=20\d\d-)/', $text($get('overview&part=now')), $match);
+    echo "$match[0]\n";
 });
 ?>
 --EXPECT--
@@ -83,3 +91,4 @@ hold: 303 ?view=mails&type=news&done=hold&count=2
 delete: 303 ?view=mails&done=delete&count=2
 limit: 400 
 0 3 30
+Waiting for a limit 1/1h per sender: 2 mails, the first until 

@@ -98,6 +98,13 @@ foreach (['return 1;', 'return ["a b" => "null://null"];', 'return ["a@b" => "sm
     $result = command_line($queue, $dsn['C'], 'work', '--quiet', '--relays', $file);
     echo $result['code'], ' ', str_replace($directory, '%', $result['errors'] . $result['output']) ?: "\n";
 }
+file_put_contents($file, '<?php return ["default" => "smtp://user:s3cret@127.0.0.1:1"];');
+foreach ([0600, 0644] as $mode) {
+    chmod($file, $mode);
+    preg_match_all('/^look +(relays file.*)\n.*\n +(.*)$/m', command_line($queue, $dsn['C'], 'doctor', '--relays', $file)['output'], $found);
+    echo decoct($mode), ' ', str_replace($directory, '%', implode(' ', [...$found[1], ...$found[2]])), "\n";
+}
+chmod($file, 0600);
 file_put_contents($file, '<?php return ' . var_export($map, true) . ';');
 putenv("MAILQUEUE_RELAYS=$file");
 preg_match_all('/^ok +(mail goes to|relay: smtp\S+ connected|relay: EHLO)/m',
@@ -127,4 +134,6 @@ TypeError: Argument #18 ($relays) must be of type Closure|array|null, string giv
 78 mailqueue: Relays file %c/relays.php: "a@b" is of type array; give a DSN, such as smtp://user:password@host:587
 78 mailqueue: Relays file %c/relays.php has a syntax error: Parse error: Unclosed '[' in %c/relays.php on line 1
 0 
+600 
+644 relays file %c/relays.php has passwords in it, and every user of this host may read it chmod 600 %c/relays.php
 mail goes to, mail goes to, mail goes to, relay: smtp://127.0.0.1:%d: connected, relay: EHLO, relay: smtp://127.0.0.1:%d: connected, relay: EHLO, relay: smtp://127.0.0.1:%d: connected, relay: EHLO, relay: smtp://127.0.0.1:%d: connected, relay: EHLO

@@ -187,14 +187,17 @@ final class Mails extends Listing
         ];
     }
 
-    private function next(Job $job): string
+    private function next(Job $job): Html|string
     {
         $in = ($job->expectedAt ?? $job->nextAttemptAt) - time();
         return match (true) {
             !in_array($job->status, [Status::Pending, Status::Failed], true) => '–',
             $in <= 0 => $this->t('now'),
-            default => $this->t('in %s', $this->context->texts->span($in))
-                . ($job->waitsFor === null ? '' : " ({$this->reason($job->waitsFor)})"),
+            default => Html::all(
+                $this->t('in %s', $this->context->texts->span($in)),
+                $job->waitsFor === null ? null
+                    : Html::e('small', [], " ({$this->reason($job->waitsFor)})")
+            ),
         };
     }
 }

@@ -301,6 +301,10 @@ return [
         => 'Der Server des Empfängers bittet, es später noch einmal zu versuchen.',
     'Nothing. The queue tries again by itself.'
         => 'Nichts zu tun. Die Warteschlange versucht es von selbst noch einmal.',
+    'The worker has no access token that the relay accepts.'
+        => 'Der Worker hat kein Zugriffstoken, das das Relay annimmt.',
+    'Do what the text says. "mailqueue doctor --relay" tries it at once.'
+        => 'Tun, was der Text sagt. „mailqueue doctor --relay“ probiert es sofort.',
     'The relay wants fewer mails or connections.' => 'Das Relay will weniger Mails oder '
         . 'Verbindungen.',
     'Nothing now. If it comes often, lower the hourly limit.'

@@ -300,13 +300,31 @@ static enum mq_status look(struct mq_queue *queue, int64_t *version, bool *old,
     return missing ? MQ_OK : status;
 }
 
+/* Upgrades tables of an older version, or makes them (version 0). A user who may only read is told
+ * why the queue wants to write. */
+static enum mq_status upgrade(struct mq_queue *queue, int64_t version, struct mq_error *err)
+{
+    struct mq_error why = {.text = ""};
+    enum mq_status status = mq_queue_migrate(queue, NULL, &why);
+    if (status == MQ_READONLY && version > 0) {
+        return mq_error_set(err, status, why.field,
+                            "the tables have version %lld and must be upgraded to %d before they "
+                            "can be read: run `mailqueue migrate` as a user who may write (%s)",
+                            (long long)version, MQ_SCHEMA_VERSION, why.text);
+    }
+    if (status != MQ_OK && err) {
+        *err = why;
+    }
+    return status;
+}
+
 static enum mq_status prepare(struct mq_queue *queue, bool newer_is_fine, struct mq_error *err)
 {
     int64_t version;
     bool old;
     MQ_TRY(look(queue, &version, &old, err));
     if (old) {
-        return mq_queue_migrate(queue, NULL, err);
+        return upgrade(queue, version, err);
     }
     return queue->ready || newer_is_fine ? MQ_OK : too_new(queue, version, err);
 }
