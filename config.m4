@@ -214,6 +214,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/windows/expect.c
     src/queue/windows/ledger.c
     src/queue/windows/line.c
+    src/queue/windows/payments.c
     src/queue/windows/windows.c
     src/queue/worker_calls.c
     src/send/dsn.c
@@ -272,6 +273,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/memory.c
     src/worker/relay/closing.c
     src/worker/relay/lane.c
+    src/worker/relay/paying.c
     src/worker/relay/route.c
     src/worker/relay/routes.c
     src/worker/report.c

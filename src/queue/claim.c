@@ -2,10 +2,8 @@
 #include "queue/claim.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "policy/consequence.h"
 #include "policy/limits.h"
 #include "queue/config/kept_hours.h"
 #include "queue/config/relays.h"
@@ -16,6 +14,7 @@
 #include "queue/sql/columns.h"
 #include "queue/sql/list.h"
 #include "queue/steps.h"
+#include "queue/windows/payments.h"
 
 #define PRIORITY_ABOVE_ALL (INT64_C(1) << 40)
 
@@ -46,30 +45,6 @@ void mq_claim_clear(struct mq_claim *claim)
     *claim = (struct mq_claim){0};
 }
 
-/* Parks a job. If `error` is NULL, the row keeps its last_error. */
-static enum mq_status park(struct mq_tx *tx, const struct mq_job *job, enum mq_outcome why,
-                           const char *error, struct mq_error *err)
-{
-    struct mq_value values[] = {mq_null(), mq_cstr(mq_outcomes[why].parked_for), mq_cstr(error),
-                                mq_int(job->id)};
-    struct mq_transition change = {job->state, MQ_PARKED, MQ_SQL_PARK, values, 4};
-    struct mq_event event = {
-        .type = MQ_EVENT_PARKED, .reply = (char *)(error ? error : job->last_error), .ms = -1};
-    MQ_TRY(mq_job_transition(tx->queue, &change, err));
-    mq_tx_event(tx, job, &event);
-    return MQ_OK;
-}
-
-enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
-                                      struct mq_error *err)
-{
-    return park(tx, job, MQ_OUTCOME_UNREADABLE,
-                "the row cannot be read: recipients is not a JSON array of addresses, "
-                "envelope_from is not an address, or locked_by is not a claim token: correct it, "
-                "then retry it, or delete it",
-                err);
-}
-
 /* Whether a job has no attempt left, because the maximum was lowered since the last failure. One
  * try of all recipients can take a claim for each (settle.c), and each claim counts an attempt. */
 static bool is_exhausted(const struct mq_queue *queue, const struct mq_job *job)
@@ -98,7 +73,7 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool *dro
     if (job->unreadable || is_exhausted(queue, job)) {
         t->dropped.rows++;
         return job->unreadable ? mq_job_park_unreadable(t->tx, job, err)
-                               : park(t->tx, job, MQ_OUTCOME_DEFERRED, NULL, err);
+                               : mq_job_park(t->tx, job, MQ_OUTCOME_DEFERRED, NULL, err);
     }
     *dropped = false;
     return MQ_OK;
@@ -136,10 +111,15 @@ static enum mq_status write_many(struct taking *t, struct mq_error *err)
     return status;
 }
 
+/* The run's relay; NULL if it can use several. */
+static const char *only_relay(const struct mq_claim_request *request)
+{
+    return request->relay_count == 1 && !request->relays_of ? request->relays[0].name : NULL;
+}
+
 static struct mq_party party_of(const struct taking *t, const struct mq_job *job)
 {
-    const struct mq_claim_request *request = t->request;
-    return (struct mq_party){.relay = request->relay_count == 1 ? request->relays[0].name : NULL,
+    return (struct mq_party){.relay = only_relay(t->request),
                              .from = job ? job->envelope_from : NULL};
 }
 
@@ -157,8 +137,6 @@ static enum mq_status pay(struct taking *t, struct mq_job *job, struct mq_error 
 static enum mq_status take(struct taking *t, struct mq_job *job, int64_t most, struct mq_error *err)
 {
     struct mq_tx *tx = t->tx;
-    const struct mq_claim_request *request = t->request;
-    const char *relay = request->relay_count == 1 ? request->relays[0].name : NULL;
     MQ_TRY(mq_job_set_targets(job, &tx->settings, most, err));
     if (t->claim->limited) {
         MQ_TRY(pay(t, job, err));
@@ -168,7 +146,7 @@ static enum mq_status take(struct taking *t, struct mq_job *job, int64_t most, s
     MQ_TRY(write_claim(t, job, err));
     struct mq_event event = {.type = MQ_EVENT_CLAIMED,
                              .recipients = (int)job->targets.count,
-                             .relay = (char *)relay, /* copied */
+                             .relay = (char *)only_relay(t->request), /* copied */
                              .ms = -1};
     mq_tx_event(tx, job, &event);
     struct mq_job *taken = mq_job_list_add(&t->taken);
@@ -284,6 +262,41 @@ static enum mq_status stop_for_tokens(struct taking *t, struct mq_error *err)
     return MQ_OK;
 }
 
+/* Looks how many recipients the relays have room for; if none has any, the job is put back. */
+static enum mq_status check_relays(struct taking *t, const struct mq_job *job, int64_t *most,
+                                   struct mq_error *err)
+{
+    struct mq_relay_list relays = {.count = 0};
+    if (!t->claim->pays_later) {
+        return MQ_OK;
+    }
+    t->request->relays_of(t->request->relays_context, job, &relays);
+    return mq_relays_promise(t->tx, job, &relays, most, err);
+}
+
+/* Takes the row as far as tokens and limits allow, or puts it back, or sets `stop`. */
+static enum mq_status take_allowed(struct taking *t, struct mq_job *job, struct mq_error *err)
+{
+    struct mq_room room = {.recipients = t->allowance};
+    struct mq_party party = party_of(t, job);
+    if (t->allowance > 0 && t->tx->settings.limits) {
+        MQ_TRY(mq_windows_room(t->tx, &party, &room, err));
+    }
+    int64_t most = room.recipients < t->allowance ? room.recipients : t->allowance;
+    if (most <= 0 && !room.sender_full) {
+        return stop_for_tokens(t, err);
+    }
+    if (most <= 0) {
+        struct mq_kept why = {&room, 1, INT64_MAX};
+        MQ_TRY(mq_windows_put_back(t->tx, &why, job, err));
+    } else {
+        MQ_TRY(check_relays(t, job, &most, err));
+    }
+    t->dropped.rows += most <= 0; /* a transaction puts back a limited number */
+    t->puts_back = t->puts_back || most <= 0;
+    return most > 0 ? take(t, job, most, err) : MQ_OK;
+}
+
 /* Takes the row, drops it, puts it back, or sets `stop`. If it is taken, *job moves into the claim.
  */
 static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_error *err)
@@ -301,19 +314,7 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_e
     if (dropped) {
         return MQ_OK;
     }
-    struct mq_room room = {.recipients = t->allowance};
-    struct mq_party party = party_of(t, job);
-    if (t->allowance > 0 && t->tx->settings.limits) {
-        MQ_TRY(mq_windows_room(t->tx, &party, &room, err));
-    }
-    int64_t most = room.recipients < t->allowance ? room.recipients : t->allowance;
-    if (most <= 0) {
-        t->dropped.rows += room.sender_full; /* a transaction puts back a limited number */
-        t->puts_back = t->puts_back || room.sender_full;
-        return room.sender_full ? mq_windows_put_back(t->tx, &room, job, err)
-                                : stop_for_tokens(t, err);
-    }
-    MQ_TRY(take(t, job, most, err));
+    MQ_TRY(take_allowed(t, job, err));
     if (t->taken.count >= (size_t)t->request->limit) {
         t->claim->end = MQ_CLAIM_LIMIT;
         t->stop = true;
@@ -479,12 +480,12 @@ enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *re
     t.many = mq_sql_has(tx->queue, MQ_SQL_CLAIM_TAKE_MANY) && request->limit > 1;
     claim->end = MQ_CLAIM_LIMIT;
     claim->limited = mq_settings_limit(&tx->settings);
+    claim->pays_later = request->relays_of && mq_settings_limit_by(&tx->settings, MQ_SCOPE_RELAY);
     MQ_TRY(closed(tx, request, claim, &is_closed, err));
     if (is_closed || request->limit <= 0) {
         return MQ_OK;
     }
     struct mq_party anyone = party_of(&t, NULL);
-    MQ_TRY(mq_limit_check_relays(tx, request->relay_count, err));
     t.marked = mq_settings_marked(&tx->settings, tx->queue->names.table);
     MQ_TRY(forward(&t, &more, err));
     MQ_TRY(mq_limit_allowance(tx, &anyone, &t.allowance, err));

@@ -13,7 +13,9 @@
 struct mq_events;
 struct mq_evidence_source;
 struct mq_job;
+struct mq_payment;
 struct mq_queue;
+struct mq_relay_list;
 
 #define MQ_FINAL_TIMEOUT_S 600 /* RFC 5321, 4.5.3.2.6 */
 
@@ -37,7 +39,11 @@ struct mq_claim_request {
     const char *token;             /* MQ_TOKEN_HEX digits */
     struct mq_relay_state *relays; /* claims nothing while all of these are paused, … */
     size_t relay_count;
-    bool opens_more;                /* … unless the run can open others for the mail */
+    bool opens_more; /* … unless the run can open others for the mail */
+    /* Set if a run has several relays, whose limits what is claimed has not paid for then: lists the
+     * open ones for a job; none if they are not known yet. Called within the transaction. */
+    void (*relays_of)(void *context, const struct mq_job *job, struct mq_relay_list *out);
+    void *relays_context;
     const char *const *dead_tokens; /* of workers known to be dead: their jobs are recovered */
     size_t dead_count;
     const struct mq_evidence_source *evidence; /* NULL: none */
@@ -60,6 +66,7 @@ struct mq_claim {
     size_t count;
     enum mq_claim_end end;
     bool limited;          /* a limit is set: claim no more than can leave at once */
+    bool pays_later;       /* a relay has a limit, and relays_of is set: no job has paid for that */
     int64_t resume_s;      /* TOKENS: UTC second of the next token; PAUSED: end of the first
                               pause; EMPTY: when the next job is due, 0 when none waits */
     char reason[256];      /* TOKENS: the limit of mailLimits that is full, or "" */
@@ -102,6 +109,8 @@ struct mq_settlement {
 struct mq_cycle {
     struct mq_settlement *outcomes; /* borrowed */
     size_t outcome_count;
+    struct mq_payment *payments; /* borrowed; made after the outcomes are settled */
+    size_t payment_count;
     const struct mq_claim_request *request; /* NULL: only settle */
     struct mq_claim *claim;   /* initialised by the caller; filled if `request` is set */
     struct mq_events *events; /* gets the commit's events; NULL: not wanted */
@@ -109,10 +118,10 @@ struct mq_cycle {
                                  the application's transaction */
 };
 
-/* One transaction: settles the outcomes, then recovers and claims. If recovery or claim fails, all
- * is undone, the outcomes are settled alone, and claim->status says why. The intent records of the
- * dead tokens may be deleted only if claim->status is MQ_OK and claim->end is not MQ_CLAIM_MORE:
- * then all their leases are recovered. */
+/* One transaction: settles the outcomes, pays, then recovers and claims. If recovery or claim fails,
+ * all is undone, the first two are done alone, and claim->status says why. The intent records of
+ * the dead tokens may be deleted only if claim->status is MQ_OK and claim->end is not
+ * MQ_CLAIM_MORE: then all their leases are recovered. */
 enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, struct mq_error *err);
 
 /* After composing: writes job->envelope_from and job->recipients, which the caller has set, to the

@@ -34,17 +34,10 @@ enum mq_status mq_limit_set_relay(const struct mq_tx *tx, struct mq_job *job, co
     return noted && !job->paid_to ? mq_error_nomem(err) : MQ_OK;
 }
 
-enum mq_status mq_limit_check_relays(const struct mq_tx *tx, size_t relays, struct mq_error *err)
+/* Whether the hourly limit holds for a party. */
+static bool holds(const struct mq_party *party)
 {
-    const char *key = mq_config_keys[MQ_KEY_LIMITS].name;
-    if (relays < 2 || !mq_settings_limit_by(&tx->settings, MQ_SCOPE_RELAY)) {
-        return MQ_OK;
-    }
-    return mq_error_set(err, MQ_CONFIG, key,
-                        "%s has a limit per relay, which a run with several relays cannot keep: "
-                        "give each relay a run of its own, or limit all mail, or each sender. "
-                        "Nothing is sent until then",
-                        key);
+    return !party->only_from && !party->only_relay;
 }
 
 static bool limited(const struct mq_tx *tx)
@@ -130,7 +123,7 @@ enum mq_status mq_limit_allowance(struct mq_tx *tx, const struct mq_party *party
 enum mq_status mq_limit_take(struct mq_tx *tx, const struct mq_party *party, int64_t n, bool begins,
                              struct mq_error *err)
 {
-    if (limited(tx) && !party->only_from) {
+    if (limited(tx) && holds(party)) {
         mq_bucket_take(&tx->settings.bucket, n);
         tx->flying += n;
     }
@@ -142,6 +135,9 @@ enum mq_status mq_limit_return(struct mq_tx *tx, const struct mq_outlay *outlay,
 {
     int64_t handed = outlay->handed;
     MQ_TRY(mq_windows_return(tx, outlay, err));
+    if (!holds(&outlay->party)) {
+        return MQ_OK;
+    }
     if (limited(tx) && outlay->paid > handed) {
         mq_bucket_give(&tx->settings.bucket, outlay->paid - handed);
     }

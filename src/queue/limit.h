@@ -13,11 +13,10 @@
 
 /* Whose limits a claimed job counts for. */
 struct mq_party mq_job_party(const struct mq_job *job);
-/* Notes the relay that a claimed job pays for, if relays have limits; NULL: not known. */
+/* Notes the relay that a claimed job pays for, if relays have limits; NULL: it pays for that later
+ * (windows/payments.h), or never. */
 enum mq_status mq_limit_set_relay(const struct mq_tx *tx, struct mq_job *job, const char *relay,
                                   struct mq_error *err);
-/* Fails if relays have limits and a run has several: it does not know yet where a mail goes. */
-enum mq_status mq_limit_check_relays(const struct mq_tx *tx, size_t relays, struct mq_error *err);
 /* How many recipients can be paid for now, of mail from any sender; MQ_LIMIT_NONE without a limit.
  * A party with a sender: of mail from that one. */
 enum mq_status mq_limit_allowance(struct mq_tx *tx, const struct mq_party *party, int64_t *allowed,

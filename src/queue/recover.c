@@ -90,8 +90,10 @@ static enum mq_status recover_one(struct mq_tx *tx, const struct mq_claim_reques
 static enum mq_status park_unreadable(struct mq_tx *tx, const struct mq_job *job,
                                       struct mq_error *err)
 {
-    struct mq_outlay outlay = {mq_job_party(job), job->paid, job->paid,
-                               tx->now_s + MQ_FINAL_TIMEOUT_S};
+    struct mq_outlay outlay = {.party = mq_job_party(job),
+                               .paid = job->paid,
+                               .handed = job->paid,
+                               .at_s = tx->now_s + MQ_FINAL_TIMEOUT_S};
     MQ_TRY(mq_job_park_unreadable(tx, job, err));
     return mq_limit_return(tx, &outlay, err);
 }

@@ -378,8 +378,10 @@ enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *s, enum mq_
                  .type = MQ_EVENT_STALE, .reply = (char *)s->error, .phase = last_phase(s, &t)});
     } else if (status == MQ_OK) {
         tell_plan(tx, s, &t, &plan, s->row == MQ_ROW_GONE ? mq_outcomes[s->outcome].event : back);
-        struct mq_outlay outlay = {mq_job_party(s->job), s->job->paid, s->handed_over,
-                                   taken_s(tx, s)};
+        struct mq_outlay outlay = {.party = mq_job_party(s->job),
+                                   .paid = s->job->paid,
+                                   .handed = s->handed_over,
+                                   .at_s = taken_s(tx, s)};
         status = mq_limit_return(tx, &outlay, err);
     }
     mq_buffer_clear(&plan.error);
@@ -467,4 +469,30 @@ enum mq_status mq_settle_all(struct mq_tx *tx, struct mq_settlement *outcomes, s
         status = mq_settle_one(tx, &outcomes[i], mq_outcomes[MQ_OUTCOME_RELEASED].event, err);
     }
     return status;
+}
+
+/* ---- jobs that cannot be sent ---- */
+
+enum mq_status mq_job_park(struct mq_tx *tx, const struct mq_job *job, enum mq_outcome why,
+                           const char *error, struct mq_error *err)
+{
+    struct mq_value values[] = {mq_null(), mq_cstr(mq_outcomes[why].parked_for), mq_cstr(error),
+                                mq_int(job->id)};
+    struct mq_transition change = {job->state, MQ_PARKED, MQ_SQL_PARK, values, 4};
+    struct mq_event event = {
+        .type = MQ_EVENT_PARKED, .reply = (char *)(error ? error : job->last_error), .ms = -1};
+    MQ_TRY(mq_job_transition(tx->queue, &change, err));
+    mq_tx_event(tx, job, &event);
+    return MQ_OK;
+}
+
+enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
+                                      struct mq_error *err)
+{
+    return mq_job_park(
+        tx, job, MQ_OUTCOME_UNREADABLE,
+        "the row cannot be read: recipients is not a JSON array of addresses, "
+        "envelope_from is not an address, or locked_by is not a claim token: correct it, "
+        "then retry it, or delete it",
+        err);
 }

@@ -33,6 +33,10 @@ enum mq_status mq_recover(struct mq_tx *tx, const struct mq_claim_request *reque
                           struct mq_recovered *recovered, struct mq_error *err);
 enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *request,
                              struct mq_claim *claim, struct mq_error *err);
+/* Parks a job, which is claimable or in sending. If `error` is NULL, the row keeps its last_error.
+ */
+enum mq_status mq_job_park(struct mq_tx *tx, const struct mq_job *job, enum mq_outcome why,
+                           const char *error, struct mq_error *err);
 /* Parks an unreadable job, which is claimable or in sending. */
 enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
                                       struct mq_error *err);

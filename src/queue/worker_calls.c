@@ -11,6 +11,7 @@
 #include "queue/limit.h"
 #include "queue/redirect.h"
 #include "queue/steps.h"
+#include "queue/windows/payments.h"
 
 /* Recovers and claims. */
 static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struct mq_error *err)
@@ -42,7 +43,8 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struc
     return MQ_OK;
 }
 
-/* Settles, and recovers and claims if `claims`. *claim_failed: recovery or claim failed. */
+/* Settles and pays, and recovers and claims if `claims`. *claim_failed: recovery or claim failed.
+ */
 static enum mq_status transact(struct mq_tx *tx, struct mq_cycle *cycle, bool claims,
                                bool *claim_failed, struct mq_error *err)
 {
@@ -54,6 +56,7 @@ static enum mq_status transact(struct mq_tx *tx, struct mq_cycle *cycle, bool cl
     cycle->begun_ms = tx->locked_ms;
     MQ_TRY(status);
     MQ_TRY(mq_settle_all(tx, cycle->outcomes, cycle->outcome_count, err));
+    MQ_TRY(mq_payments_make(tx, cycle->payments, cycle->payment_count, err));
     if (claims) {
         status = claim_part(tx, cycle, err);
         *claim_failed = status != MQ_OK;
@@ -255,7 +258,7 @@ static enum mq_status take_tokens(struct mq_tx *tx, int64_t wanted, int64_t *tak
     MQ_TRY(mq_limit_allowance(tx, &nobody, &allowed, err));
     *taken = wanted < allowed ? wanted : allowed;
     MQ_TRY(mq_limit_take(tx, &nobody, *taken, *taken > 0, err));
-    struct mq_outlay outlay = {nobody, *taken, *taken, tx->now_s};
+    struct mq_outlay outlay = {nobody, *taken, *taken, tx->now_s, false};
     MQ_TRY(mq_limit_return(tx, &outlay, err));
     return mq_limit_store(tx, err);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "send/dsn.h"
+
 enum mq_status mq_transport_open(struct mq_dsn *dsn, const struct mq_transport_options *options,
                                  struct mq_transport **out, struct mq_error *err)
 {

@@ -2,8 +2,9 @@
 #ifndef MQ_SEND_FACTORY_H
 #define MQ_SEND_FACTORY_H
 
-#include "send/dsn.h"
 #include "send/transport.h"
+
+struct mq_dsn;
 
 /* Options for all kinds; each uses those that it needs. */
 struct mq_transport_options {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "send/dsn.h"
 #include "send/factory.h"
 
 /* The most transfers that wait here; each is synced by itself. */

@@ -1,9 +1,11 @@
 /* The run's transactions: settle and claim in one, and renewals. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "queue/queue.h"
 #include "worker/dead_runs.h"
 #include "worker/deliveries.h"
+#include "worker/relay/paying.h"
 #include "worker/relay/route.h"
 #include "worker/relay/routes.h"
 #include "worker/rest.h"
@@ -139,7 +141,7 @@ bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms)
     if (run->stop.begun) {
         return false;
     }
-    if (run->recovery->dead_count > 0) {
+    if (run->recovery->dead_count > 0 || mq_run_pays(run)) {
         return true;
     }
     bool alone = run->held == 0 && !run->claim.fresh;
@@ -208,6 +210,7 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
     run->claim.end = claim->end;
     run->claim.resume_s = claim->resume_s;
     run->claim.limited = claim->limited;
+    run->claim.pays_later = claim->pays_later;
     run->claim.any = true;
     run->claim.fresh = true;
     run->claim.total += (int64_t)claim->count;
@@ -302,15 +305,10 @@ static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t
     take_end(run, claim, mq_run_now_ms(run));
 }
 
-void mq_run_cycle(struct mq_run *run)
+/* `relays` has room for those of all lanes. */
+static struct mq_claim_request make_request(const struct mq_run *run, struct mq_relay_state *relays)
 {
-    if (!mq_run_has_slot(run)) {
-        return;
-    }
-    struct mq_error error = {0};
-    struct mq_claim claim = {0};
     const struct mq_lane *only = mq_run_only_lane(run);
-    struct mq_relay_state relays[MQ_LANES_MAX];
     struct mq_claim_request request = {
         .limit = claim_size(run),
         .lease_s = run->options->lease_s,
@@ -328,6 +326,19 @@ void mq_run_cycle(struct mq_run *run)
     for (size_t i = 0; i < request.relay_count; i++) {
         relays[i] = (struct mq_relay_state){.name = run->relays->lanes[i]->name};
     }
+    mq_run_relays_of(run, &request);
+    return request;
+}
+
+void mq_run_cycle(struct mq_run *run)
+{
+    if (!mq_run_has_slot(run)) {
+        return;
+    }
+    struct mq_error error = {0};
+    struct mq_claim claim = {0};
+    struct mq_relay_state relays[MQ_LANES_MAX];
+    struct mq_claim_request request = make_request(run, relays);
     struct mq_settlement outcomes[MQ_RUN_SETTLE_JOBS];
     int64_t bytes = 0;
     struct mq_cycle cycle = {.outcomes = outcomes,
@@ -335,13 +346,19 @@ void mq_run_cycle(struct mq_run *run)
                              .claim = &claim,
                              .events = &run->events};
 
+    enum mq_status status = mq_run_pay(run, &cycle, &error);
+    if (status != MQ_OK) {
+        mq_run_fail(run, status, &error);
+        return;
+    }
     if (request.limit > 0 || (request.dead_count > 0 && !run->stop.begun)) {
         cycle.request = &request;
     }
     int64_t before_ms = mq_run_now_ms(run);
     mq_run_limit_s(run); /* remembers the time of the claim */
-    enum mq_status status = mq_queue_cycle(run->queue, &cycle, &error);
+    status = mq_queue_cycle(run->queue, &cycle, &error);
     if (status == MQ_OK) {
+        mq_run_paid(run, &cycle);
         if (bytes + claim.dropped_bytes > MQ_DROPPED_BYTES / 4) {
             mq_run_leave_free(run, cycle.begun_ms);
         }
@@ -353,5 +370,6 @@ void mq_run_cycle(struct mq_run *run)
         run->unknown_jobs = run->unknown_jobs || (request.limit > 0 && status == MQ_IO);
         mq_run_database_failed(run, status, &error);
     }
+    free(cycle.payments);
     mq_claim_clear(&claim);
 }

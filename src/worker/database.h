@@ -22,9 +22,10 @@ struct mq_database {
 /* What the last claim said; `any` and `total` are about all claims of the run. */
 struct mq_claims {
     enum mq_claim_end end;
-    bool fresh;   /* no outcome was settled after that claim */
-    bool any;     /* a claim was made */
-    bool limited; /* a limit is set */
+    bool fresh;      /* no outcome was settled after that claim */
+    bool any;        /* a claim was made */
+    bool limited;    /* a limit is set */
+    bool pays_later; /* as in struct mq_claim */
     int64_t total;
     int64_t next_ms;  /* before then, no cycle runs only to claim */
     int64_t pause_ms; /* this and the next two are of a daemon that rests: rest.c */

@@ -166,6 +166,9 @@ size_t mq_run_waiting(const struct mq_run *run)
     for (size_t i = 0; i < run->relays->route_count; i++) {
         sum += run->relays->routes[i]->waiting.count;
     }
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        sum += run->relays->lanes[i]->paid.count;
+    }
     return sum;
 }
 
@@ -183,13 +186,20 @@ bool mq_run_is_idle(const struct mq_run *run)
     return run->held == mq_run_doubted(run);
 }
 
+static void release_all(struct mq_deliveries *waiting)
+{
+    while (waiting->head) {
+        mq_delivery_end(waiting->head, MQ_OUTCOME_RELEASED, NULL);
+    }
+}
+
 void mq_deliveries_release_waiting(struct mq_run *run)
 {
     for (size_t i = 0; i < run->relays->route_count; i++) {
-        struct mq_deliveries *waiting = &run->relays->routes[i]->waiting;
-        while (waiting->head) {
-            mq_delivery_end(waiting->head, MQ_OUTCOME_RELEASED, NULL);
-        }
+        release_all(&run->relays->routes[i]->waiting);
+    }
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        release_all(&run->relays->lanes[i]->paid);
     }
 }
 

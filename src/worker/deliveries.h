@@ -1,4 +1,4 @@
-/* The claimed jobs of a run. Each is in one of the four lists of struct mq_run. */
+/* The claimed jobs of a run. Each is in one of the five lists that worker/run.h names. */
 #ifndef MQ_WORKER_DELIVERIES_H
 #define MQ_WORKER_DELIVERIES_H
 
@@ -65,7 +65,7 @@ struct mq_delivery *mq_delivery_find(struct mq_run *run, int64_t job_id);
 void mq_delivery_done(struct mq_delivery *delivery);
 /* Moves a delivery to `done`, with this outcome for the whole job. */
 void mq_delivery_end(struct mq_delivery *delivery, enum mq_outcome outcome, const char *error);
-/* How many deliveries wait in all routes. */
+/* How many deliveries wait, in the lists of all routes and lanes. */
 size_t mq_run_waiting(const struct mq_run *run);
 /* How many are in the lanes' lists of doubted ones. */
 size_t mq_run_doubted(const struct mq_run *run);

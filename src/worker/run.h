@@ -1,7 +1,8 @@
 /* A worker run from the inside. Nothing outside src/worker/ includes this.
  *
- * A claimed job is a delivery. It is in one of four lists:
+ * A claimed job is a delivery. It is in one of five lists:
  *   waiting    its route's: claimed, not begun
+ *   paid       its lane's: likewise, if relays have limits (relay/paying.h)
  *   under_way  the transport has it
  *   done       its outcome is known and not committed yet
  *   doubted    its lane's: it failed, and it is not known yet if that is its own fault or the
@@ -70,8 +71,8 @@ struct mq_run {
     bool no_slot; /* the intent file is full until something is settled */
 
     struct mq_deliveries under_way, done;
-    struct mq_delivery *buckets[MQ_RUN_BUCKETS]; /* deliveries of all four lists, by job id */
-    size_t held;                                 /* how many are in the four lists */
+    struct mq_delivery *buckets[MQ_RUN_BUCKETS]; /* deliveries of all five lists, by job id */
+    size_t held;                                 /* how many are in the five lists */
     int64_t first_done_ms;                       /* when `done` stopped being empty */
     bool unknown_jobs; /* perhaps this run has claimed jobs that have no delivery */
     struct mq_events events;

@@ -8,6 +8,7 @@
 #include "worker/deliveries.h"
 #include "worker/files.h"
 #include "worker/manager.h"
+#include "worker/relay/paying.h"
 #include "worker/relay/route.h"
 #include "worker/relay/routes.h"
 #include "worker/rest.h"
@@ -117,10 +118,24 @@ static bool begin_route(struct mq_run *run, struct mq_route *route)
     return true;
 }
 
+/* Begins the mail that has paid to go to a lane; false: as above. */
+static bool begin_lane(struct mq_run *run, struct mq_lane *lane)
+{
+    while (mq_lane_can_start(lane) && mq_run_load_next(run, &lane->paid)) {
+        if (!mq_delivery_start(lane->paid.head, lane)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void begin_waiting(struct mq_run *run)
 {
     struct mq_relays *relays = run->relays;
     bool goes_on = true;
+    for (size_t i = 0; i < relays->lane_count && goes_on; i++) {
+        goes_on = begin_lane(run, relays->lanes[(relays->turn + i) % relays->lane_count]);
+    }
     for (size_t i = 0; i < relays->route_count && goes_on; i++) {
         goes_on = begin_route(run, relays->routes[relays->turn++ % relays->route_count]);
     }
@@ -244,6 +259,7 @@ static void watch(struct mq_run *run)
 {
     mq_run_watch_relays(run, false);
     mq_run_collect(run); /* takes what was recalled or had not begun */
+    mq_run_take_back(run);
     mq_run_put_back(run);
     for (size_t i = 0; i < run->relays->lane_count; i++) {
         mq_lane_keep_finding(run->relays->lanes[i]);

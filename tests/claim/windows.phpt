@@ -30,8 +30,19 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     }
     echo 'claimed ', implode(' ', array_map(fn($job) => $job->reference, $queue->claim(10))), ', ', json_encode($queue->stats()->limits[1]['left']), " mails left\n";
     echo "a run with two relays\n";
-    $queue->setConfig('mailLimits', '2/1h per relay');
-    echo thrown(fn() => $queue->runWorker('failover(null://null null://null?connections=2)', log: '')), "\n";
+    $queue->delete(array_column($queue->jobs(), 'id'));
+    for ($i = 0; $i < 5; $i++) {
+        $queue->enqueue(mail_fields(), "s$i", envelopeFrom: 'shop@example.org', recipients: ['a@example.net', 'b@example.net']);
+    }
+    $queue->setConfig('mailLimits', '3/1h per relay, 100/1d');
+    $report = $queue->runWorker('failover(null://null null://null?connections=2)', log: '');
+    echo "$report->sent sent, $report->recipients recipients, $report->end\n";
+    foreach ($pdo->query('SELECT scope, SUM(n) FROM mail_window WHERE scope LIKE \'3600 %relay%\' GROUP BY scope ORDER BY scope', PDO::FETCH_NUM) as $row) {
+        echo 'counted: ', implode(' ', $row), "\n";
+    }
+    foreach (array_filter($queue->jobs(), fn($job) => $job->reference[0] === 's') as $job) {
+        echo "$job->reference to ", count($job->recipients), ' waits for ', preg_replace('~#2$~', '', $job->waitsFor), ", $job->attempts attempts\n";
+    }
     $queue->setConfig('mailLimits', '1/1h per relay null://null');
     $report = $queue->runWorker('null://null', fn() => null, log: '');
     echo "$report->sent sent, $report->end $report->reason\n";
@@ -45,5 +56,10 @@ counted: 86400 mails 1
 counted: 3600 recipients sender shop@example.org 1
 claimed r1, 3 mails left
 a run with two relays
-MailQueue\Exception: mailLimits has a limit per relay, which a run with several relays cannot keep: give each relay a run of its own, or limit all mail, or each sender. Nothing is sent until then
+4 sent, 6 recipients, empty
+counted: 3600 recipients relay null://null 3
+counted: 3600 recipients relay null://null#2 3
+s1 to 1 waits for 3/1h per relay null://null, 0 attempts
+s3 to 1 waits for 3/1h per relay null://null, 0 attempts
+s4 to 2 waits for 3/1h per relay null://null, 0 attempts
 1 sent, tokens 1/1h per relay null://null

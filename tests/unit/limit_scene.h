@@ -4,6 +4,7 @@
 #ifndef TESTS_LIMIT_SCENE_H
 #define TESTS_LIMIT_SCENE_H
 
+#include "limit_marks.h"
 #include "queue_fixture.h"
 
 #define HOUR_MS     INT64_C(3600000)
@@ -11,18 +12,6 @@
 #define WORKERS     4
 #define RELAYS_MAX  2
 #define SENDERS_MAX 3
-
-/* n of something at a time, in milliseconds. */
-struct mark {
-    int64_t at_ms;
-    int64_t n;
-};
-
-struct marks {
-    struct mark *items;
-    size_t count;
-    size_t room;
-};
 
 struct delivery;
 
@@ -38,7 +27,9 @@ struct limit_scene {
     int64_t limit;      /* mailMaxPerHour; without one, how much mail waits */
     const char *limits; /* mailLimits; NULL: unset */
     bool strict;
-    int relays;  /* 0: none is named; worker i sends to relay i modulo relays */
+    int relays;  /* 0: none is named; worker i sends to relay i modulo relays, … */
+    bool routes; /* … or to both, with payments before mails begin: of four mails, one is for each
+                    relay alone, and two for any */
     int senders; /* 0: one */
     int64_t span_ms;
     uint64_t seed;
@@ -51,6 +42,7 @@ struct limit_scene {
     char dead[MQ_TOKEN_HEX + 1]; /* a killed worker whose record can be read; "": none */
     struct marks sink[RELAYS_MAX][SENDERS_MAX]; /* recipients taken */
     struct marks tokens;                        /* tokens paid; below zero: given back */
+    struct marks relay_tokens[RELAYS_MAX];      /* the same at a relay; with `routes` */
     int64_t occupied_ms;                        /* recipients · time from claim to settle */
     int64_t paid;
     int64_t tokens_made;
@@ -59,12 +51,6 @@ struct limit_scene {
 
 void limit_scene_run(struct limit_scene *w);
 void limit_scene_end(struct limit_scene *w);
-/* The maximum in any half-open window: each sum starts at a mark and ends less than `length_ms`
- * later. */
-int64_t most_in(struct marks *marks, int64_t length_ms, bool sorted);
-int64_t total(const struct marks *marks);
-/* Adds the marks of `from` to those of `to`. */
-void add_marks(struct marks *to, const struct marks *from);
 double mean_s(const struct limit_scene *w); /* from claim to settle */
 
 #endif

@@ -396,6 +396,9 @@ enum mq_status run_worker(struct scene_worker *scene)
     }
     struct mq_str dsn = mq_str_of(scene->dsn ? scene->dsn : "a");
     assert_int_equal(mq_relays_add(relays, dsn, &route, &scene->err), MQ_OK);
+    if (scene->on_relays) {
+        scene->on_relays(scene);
+    }
     scene->worker = (struct mq_worker){scene->fx.queue, relays, &scene->options, &scene->hooks};
     enum mq_status status = mq_worker_run(&scene->worker, &scene->report, &scene->err);
     assert_int_equal(scene->relay.under_way_count + scene->other.under_way_count, 0);

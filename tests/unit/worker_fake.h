@@ -54,6 +54,7 @@ struct scene_worker {
     struct fake_relay other; /* "b", where the relay above is "a"; used if `dsn` is set */
     const char *dsn;         /* such as "failover(a b)"; NULL: only the relay above */
     struct mq_relays relays;
+    void (*on_relays)(struct scene_worker *scene); /* adds to them before a run */
     struct mq_worker worker;
     struct mq_report report;
     struct mq_events events; /* all events reported */

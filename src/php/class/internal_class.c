@@ -19,6 +19,7 @@
 #include "php_mailqueue.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
+#include "send/dsn.h"
 #include "send/factory.h"
 #include "send/smtp/hello.h"
 #include "worker/files.h"

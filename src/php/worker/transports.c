@@ -18,6 +18,7 @@
 #include "php/worker/hooks.h"
 #include "php_mailqueue.h"
 #include "queue/job.h"
+#include "send/dsn.h"
 #include "send/factory.h"
 #include "send/group.h"
 

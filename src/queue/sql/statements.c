@@ -72,6 +72,8 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_CLAIM_TAKE] = "UPDATE {t} SET status = ?1, attempts = attempts + 1, "
                           "locked_until = ?2, locked_by = ?3, paid = ?4, paid_to = ?6, "
                           "waits_for = NULL WHERE id = ?5",
+    [MQ_SQL_PAY_RELAY] = "UPDATE {t} SET paid_to = ?1, paid = ?2 "
+                         "WHERE id = ?3 AND locked_by = ?4 AND attempts = ?5",
     [MQ_SQL_PUT_BACK] = "UPDATE {t} SET next_attempt_at = ?1, waits_for = ?2 WHERE id = ?3",
     [MQ_SQL_PARK] = "UPDATE {t} SET status = ?1, parked_for = ?2, "
                     "last_error = COALESCE(?3, last_error), paid = 0, locked_until = NULL, "

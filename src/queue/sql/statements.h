@@ -1,4 +1,4 @@
-/* The statements of the queue and how they are run. One result is open at a time. */
+/* The queue's statements, which are slots of the driver. One result is open at a time. */
 #ifndef MQ_QUEUE_SQL_STATEMENTS_H
 #define MQ_QUEUE_SQL_STATEMENTS_H
 
@@ -10,7 +10,6 @@
 struct mq_queue;
 #define MQ_CLAIM_CHUNK 128 /* due rows that a claim reads at a time */
 #define MQ_BODIES_MAX  16  /* ids that one MQ_SQL_BODIES takes on SQLite */
-/* One entry per statement; its value is the statement's slot in the driver. */
 enum mq_sql {
     MQ_SQL_CONFIG_TABLE, /* these two are scripts: for mq_db_script() */
     MQ_SQL_TABLES,
@@ -33,6 +32,7 @@ enum mq_sql {
     MQ_SQL_CLAIM_DUE,
     MQ_SQL_CLAIM_NEXT,
     MQ_SQL_CLAIM_TAKE,
+    MQ_SQL_PAY_RELAY,
     MQ_SQL_PUT_BACK,
     MQ_SQL_PARK,
     MQ_SQL_HOLD,

@@ -18,6 +18,7 @@ struct mq_window {
     int64_t given;           /* tokens given back before the bucket was read, and after */
     int64_t spent;           /* strict: what counts of the ledger … */
     int64_t flying;          /* … and of current leases */
+    int64_t promised;        /* room that claimed jobs are to get, which have not paid */
     int64_t handed;          /* handed over, not in the ledger yet, … */
     int64_t leaves_s;        /* … where it leaves the window then */
     int64_t free_s;          /* when a full window has room again; 0: not asked */

@@ -78,33 +78,72 @@ static int64_t from_ms(const struct mq_tx *tx, const struct mq_room *room)
     return (room->free_s > again_s ? room->free_s : again_s) * 1000;
 }
 
-/* The time at which the job is tried again. */
+void mq_room_text(const struct mq_room *room, char out[MQ_WAITS_FOR_MAX])
+{
+    const struct mq_limit *limit = room->full;
+    bool each = limit->scope == MQ_SCOPE_RELAY && limit->only.len == 0;
+    size_t len = mq_str_printable(out, MQ_WAITS_FOR_MAX / 2, 0, limit->text);
+    if (each) {
+        out[len] = ' ';
+        mq_str_printable(out, MQ_WAITS_FOR_MAX, len + 1, mq_str_of(room->party.relay));
+    }
+}
+
+/* A time at which the job can be tried again. */
+struct slot {
+    const struct mq_room *room;
+    size_t line; /* its index */
+    bool again;  /* the job has waited in that line already */
+    int64_t at_ms;
+};
+
 static enum mq_status find_slot(struct mq_tx *tx, const struct mq_room *room,
-                                const struct mq_job *job, int64_t *slot_s, struct mq_error *err)
+                                const struct mq_job *job, struct slot *out, struct mq_error *err)
 {
     struct mq_window *w = NULL;
     struct mq_line *line = NULL;
-    int64_t slot_ms = from_ms(tx, room);
+    char text[MQ_WAITS_FOR_MAX];
+    int64_t first_ms = from_ms(tx, room);
     MQ_TRY(mq_window_find(tx, room->full, &room->party, &w, err));
     MQ_TRY(find_line(tx, (size_t)(w - tx->windows->items), job->priority, &line, err));
-    if (mq_str_equal(mq_str_of(job->put_back), room->full->text)) {
-        slot_ms += line->again_ms;
-        line->again_ms += share_ms(room->full, job);
-    } else {
-        slot_ms = line->next_ms > slot_ms ? line->next_ms : slot_ms;
-        line->next_ms = slot_ms + share_ms(room->full, job);
-        line->last_id = job->id;
-    }
-    *slot_s = (slot_ms + 999) / 1000;
+    mq_room_text(room, text);
+    bool again = mq_str_equal(mq_str_of(job->put_back), mq_str_of(text));
+    int64_t at_ms = again                      ? first_ms + line->again_ms
+                    : line->next_ms > first_ms ? line->next_ms
+                                               : first_ms;
+    *out = (struct slot){room, (size_t)(line - tx->windows->lines), again, at_ms};
     return MQ_OK;
 }
 
-enum mq_status mq_windows_put_back(struct mq_tx *tx, const struct mq_room *room,
+static void take_slot(struct mq_tx *tx, const struct slot *slot, const struct mq_job *job)
+{
+    struct mq_line *line = &tx->windows->lines[slot->line];
+    int64_t share = share_ms(slot->room->full, job);
+    if (slot->again) {
+        line->again_ms += share;
+    } else {
+        line->next_ms = slot->at_ms + share;
+        line->last_id = job->id;
+    }
+}
+
+enum mq_status mq_windows_put_back(struct mq_tx *tx, const struct mq_kept *kept,
                                    const struct mq_job *job, struct mq_error *err)
 {
-    int64_t slot_s = 0;
-    MQ_TRY(find_slot(tx, room, job, &slot_s, err));
-    struct mq_args args = MQ_ARGS(mq_int(slot_s), mq_text(room->full->text), mq_int(job->id));
+    struct slot first = {.at_ms = INT64_MAX}, slot;
+    char text[MQ_WAITS_FOR_MAX];
+    for (size_t i = 0; i < kept->count; i++) {
+        MQ_TRY(find_slot(tx, &kept->rooms[i], job, &slot, err));
+        first = slot.at_ms < first.at_ms ? slot : first;
+    }
+    int64_t at_s = (first.at_ms + 999) / 1000;
+    if (at_s <= kept->most_s) {
+        take_slot(tx, &first, job);
+    } else {
+        at_s = kept->most_s > tx->now_s ? kept->most_s : tx->now_s + 1;
+    }
+    mq_room_text(first.room, text);
+    struct mq_args args = MQ_ARGS(mq_int(at_s), mq_cstr(text), mq_int(job->id));
     return mq_sql_exec(tx->queue, MQ_SQL_PUT_BACK, args, err);
 }
 

@@ -107,7 +107,9 @@ static enum mq_status find(struct mq_tx *tx, const struct mq_limit *limit, struc
 static bool holds(const struct mq_limit *limit, const struct mq_party *party, struct mq_str *who)
 {
     bool sender = limit->scope == MQ_SCOPE_SENDER || limit->scope == MQ_SCOPE_DOMAIN;
-    return (sender || !party->only_from) && mq_limit_holds(limit, party->relay, party->from, who);
+    bool relay = limit->scope == MQ_SCOPE_RELAY;
+    return (sender || !party->only_from) && (relay || !party->only_relay) &&
+           mq_limit_holds(limit, party->relay, party->from, who);
 }
 
 enum mq_status mq_window_find(struct mq_tx *tx, const struct mq_limit *limit,
@@ -234,6 +236,7 @@ static int64_t room_of(const struct mq_tx *tx, const struct mq_window *w)
 {
     int64_t room =
         mq_is_strict(tx) ? w->limit->n - w->flying - w->spent : mq_bucket_tokens(&w->bucket);
+    room -= w->promised;
     return room > 0 ? room : 0;
 }
 
@@ -315,12 +318,28 @@ enum mq_status mq_windows_take(struct mq_tx *tx, const struct mq_party *party, i
     return MQ_OK;
 }
 
+enum mq_status mq_windows_promise(struct mq_tx *tx, const struct mq_party *party,
+                                  int64_t recipients, struct mq_error *err)
+{
+    struct mq_window *w;
+    struct mq_str who;
+    for (size_t i = 0; i < limit_count(tx); i++) {
+        const struct mq_limit *limit = &tx->settings.limits->items[i];
+        if (holds(limit, party, &who)) {
+            MQ_TRY(find(tx, limit, who, &w, err));
+            w->promised += limit->mails ? 1 : recipients;
+        }
+    }
+    return MQ_OK;
+}
+
 static enum mq_status return_to(struct mq_tx *tx, struct mq_window *w,
                                 const struct mq_outlay *outlay, struct mq_error *err)
 {
     bool mails = w->limit->mails;
     int64_t spent = mails ? outlay->handed > 0 : outlay->handed;
-    int64_t back = (mails ? outlay->paid > 0 : outlay->paid) - spent;
+    int64_t paid = mails ? outlay->paid > 0 && !outlay->in_part : outlay->paid;
+    int64_t back = paid - spent;
     if (spent > 0) {
         MQ_TRY(mq_ledger_hand(tx, w, spent, outlay->at_s, err));
     }

@@ -4,6 +4,7 @@
 #define MQ_QUEUE_WINDOWS_WINDOWS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/error.h"
@@ -19,7 +20,8 @@ struct mq_windows;
 struct mq_party {
     const char *relay;
     const char *from;
-    bool only_from; /* no other limits than those of the sender */
+    bool only_from;  /* no other limits than those of the sender … */
+    bool only_relay; /* … or of the relay */
 };
 
 struct mq_room {
@@ -36,6 +38,7 @@ struct mq_outlay {
     int64_t paid;
     int64_t handed; /* recipients that were handed over … */
     int64_t at_s;   /* … at this time; 0: now */
+    bool in_part;   /* the mail goes on with the rest of what it paid */
 };
 
 /* How much room all limits leave that hold for this mail. */
@@ -44,13 +47,27 @@ enum mq_status mq_windows_room(struct mq_tx *tx, const struct mq_party *party, s
 /* Takes room for recipients, and if `begins` for the mail. */
 enum mq_status mq_windows_take(struct mq_tx *tx, const struct mq_party *party, int64_t recipients,
                                bool begins, struct mq_error *err);
+/* Makes the room of this transaction smaller, without taking it. */
+enum mq_status mq_windows_promise(struct mq_tx *tx, const struct mq_party *party,
+                                  int64_t recipients, struct mq_error *err);
 /* Settles what a claim took. */
 enum mq_status mq_windows_return(struct mq_tx *tx, const struct mq_outlay *outlay,
                                  struct mq_error *err);
-/* Puts a job back that room->full keeps, without an attempt, to a time of its own: mail that waits
- * for the same limit gets times one after the other, as the limit can let it go. */
-enum mq_status mq_windows_put_back(struct mq_tx *tx, const struct mq_room *room,
+/* Why a job cannot go now: it has each of these rooms to choose from, and none has room. */
+struct mq_kept {
+    const struct mq_room *rooms;
+    size_t count;
+    int64_t most_s; /* it is tried again then at the latest */
+};
+/* Puts such a job back, without an attempt, to a time of its own: mail that waits for the same
+ * limit gets times one after the other, as the limit can let it go. Of several rooms, it waits for
+ * the one with the earliest time. */
+enum mq_status mq_windows_put_back(struct mq_tx *tx, const struct mq_kept *kept,
                                    const struct mq_job *job, struct mq_error *err);
+/* The limit that keeps a mail, as the row says it (`waits_for`): with the relay's name, if the
+ * limit is for each relay. */
+enum { MQ_WAITS_FOR_MAX = 400 };
+void mq_room_text(const struct mq_room *room, char out[MQ_WAITS_FOR_MAX]);
 /* The mails that go before one, and the one itself. */
 struct mq_ahead {
     int64_t recipients;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "send/dsn.h"
 #include "send/factory.h"
 #include "send/http/api.h"
 

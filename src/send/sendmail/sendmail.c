@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "send/dsn.h"
 #include "send/factory.h"
 #include "send/sendmail/command.h"
 #include "send/sendmail/exit_code.h"

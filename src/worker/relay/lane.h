@@ -28,6 +28,9 @@ struct mq_lane {
     int connections;  /* the most sessions */
     int64_t retry_s;  /* in a group: how long it is left out when it fails; else 0 */
 
+    struct mq_deliveries paid; /* have paid for the relay's limits, and have not begun */
+    size_t reckoned;           /* that are to pay in the next cycle */
+    int64_t full_ms;  /* CLOCK_BOOTTIME; until then its limits have no room; 0: not known */
     size_t under_way; /* how many deliveries the transport has */
     int64_t moved_ms; /* CLOCK_BOOTTIME; when a delivery last began or came back */
     int64_t dot_ms;   /* how long the relay takes for a mail, on average; 0: not known yet */

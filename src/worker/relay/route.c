@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "queue/windows/payments.h"
 #include "send/dsn_text.h"
 #include "worker/deliveries.h"
 #include "worker/relay/routes.h"
@@ -37,18 +38,39 @@ static bool is_only(const struct mq_route *route)
 
 /* ---- a group's lanes ---- */
 
-enum pick { CLOSED, FULL, FOUND };
+/* Each is better than the one before. */
+enum pick {
+    CLOSED,
+    KEPT, /* its limits have no room */
+    FULL, /* it is busy */
+    FOUND
+};
+
+/* How many more deliveries can go to the lane besides those that have paid to go there. */
+static size_t room(const struct mq_lane *lane, bool just_in_time)
+{
+    size_t taken = lane->paid.count + lane->reckoned;
+    size_t all = mq_lane_capacity(lane, just_in_time);
+    return all > taken ? all - taken : 0;
+}
+
+static enum pick look(const struct mq_lane *lane, const struct mq_lane *tried)
+{
+    const struct mq_run *run = lane->run;
+    bool kept = run->claim.pays_later && lane->full_ms > mq_run_now_ms(run);
+    return !mq_lane_is_open(lane) || lane == tried ? CLOSED
+           : kept                                  ? KEPT
+           : room(lane, run->claim.limited) > 0    ? FOUND
+                                                   : FULL;
+}
 
 /* Finds the lane that can take a mail now, but not `tried`. */
 static enum pick pick(struct mq_group *group, const struct mq_lane *tried, bool take,
                       struct mq_lane **out)
 {
-    struct mq_lane *lane = group->relay;
     if (group->kind == MQ_GROUP_RELAY) {
-        *out = lane;
-        return !mq_lane_is_open(lane) || lane == tried                ? CLOSED
-               : mq_lane_capacity(lane, lane->run->claim.limited) > 0 ? FOUND
-                                                                      : FULL;
+        *out = group->relay;
+        return look(*out, tried);
     }
     enum pick best = CLOSED;
     size_t first = group->next;
@@ -66,15 +88,65 @@ static enum pick pick(struct mq_group *group, const struct mq_lane *tried, bool 
     return best;
 }
 
+/* The lane that a delivery is not to go to: it comes from there. If the others have failed
+ * meanwhile, it can, because it must hold up no mail. */
+static const struct mq_lane *tried_by(struct mq_route *route, const struct mq_delivery *delivery)
+{
+    struct mq_lane *lane;
+    const struct mq_lane *tried = delivery && delivery->moves > 0 ? delivery->lane : NULL;
+    return tried && pick(&route->group, tried, false, &lane) != CLOSED ? tried : NULL;
+}
+
 struct mq_lane *mq_route_lane(struct mq_route *route, const struct mq_delivery *delivery, bool take)
 {
     struct mq_lane *lane = NULL;
-    const struct mq_lane *tried = delivery && delivery->moves > 0 ? delivery->lane : NULL;
-    enum pick found = pick(&route->group, tried, take, &lane);
-    if (found == CLOSED && tried) { /* the others have failed meanwhile: it must hold up no mail */
-        found = pick(&route->group, NULL, take, &lane);
+    return pick(&route->group, tried_by(route, delivery), take, &lane) == FOUND ? lane : NULL;
+}
+
+/* Lists the lanes of which look() says at least this. */
+static enum pick list(struct mq_group *group, const struct mq_lane *tried, enum pick least,
+                      struct mq_relay_list *out)
+{
+    const struct mq_lane *lane = group->relay;
+    enum pick best = CLOSED;
+    if (group->kind == MQ_GROUP_RELAY) {
+        best = look(lane, tried);
+        if (best >= least && out->count < MQ_PAYMENT_RELAYS_MAX) {
+            out->names[out->count++] = lane->name;
+        }
+        out->busy = out->busy || (best == FULL && least > FULL);
+        if (lane != tried && !mq_lane_is_open(lane)) {
+            int64_t opens_s = lane->trouble.until_s > 0 ? lane->trouble.until_s : 1;
+            out->opens_s = out->opens_s ? mq_least(out->opens_s, opens_s) : opens_s;
+        }
     }
-    return found == FOUND ? lane : NULL;
+    size_t first = group->next;
+    for (size_t i = 0; i < group->count; i++) {
+        enum pick found = list(&group->members[(first + i) % group->count], tried, least, out);
+        best = found > best ? found : best;
+        if (found == FULL && least > FULL && group->kind == MQ_GROUP_FAILOVER) {
+            break;
+        }
+    }
+    return best;
+}
+
+bool mq_route_can_pay(struct mq_route *route, const struct mq_delivery *delivery)
+{
+    struct mq_lane *lane;
+    enum pick found = pick(&route->group, tried_by(route, delivery), false, &lane);
+    return found == FOUND || found == KEPT;
+}
+
+void mq_route_relays(struct mq_route *route, const struct mq_delivery *delivery,
+                     struct mq_relay_list *out)
+{
+    struct mq_lane *lane = delivery ? mq_route_lane(route, delivery, false) : NULL;
+    list(&route->group, tried_by(route, delivery), lane ? FOUND : KEPT, out);
+    if (lane) {
+        mq_route_lane(route, delivery, true);
+        lane->reckoned++;
+    }
 }
 
 /* Whether the route has an open lane besides `tried`. */
@@ -84,24 +156,31 @@ static bool is_open(struct mq_route *route, const struct mq_lane *tried)
     return pick(&route->group, tried, false, &lane) != CLOSED;
 }
 
-/* Adds up what a group's open lanes can begin, and their sessions. */
-static size_t capacity(struct mq_group *group, bool just_in_time, int64_t *sessions)
+/* Adds up what a group's open lanes can begin, and their sessions. If the limits of all have no
+ * room, this does not count: mail that is claimed for them goes back. */
+static size_t capacity(struct mq_group *group, bool kept, bool just_in_time, int64_t *sessions)
 {
-    const struct mq_lane *lane = group->relay;
+    struct mq_lane *lane = group->relay;
     size_t sum = 0;
     if (group->kind == MQ_GROUP_RELAY) {
         *sessions += lane->connections;
-        return mq_lane_capacity(lane, just_in_time);
+        return look(lane, NULL) == KEPT && !kept ? 0 : room(lane, just_in_time);
     }
     for (size_t i = 0; i < group->count; i++) {
-        struct mq_lane *lane_found;
-        bool open = pick(&group->members[i], NULL, false, &lane_found) != CLOSED;
-        sum += open ? capacity(&group->members[i], just_in_time, sessions) : 0;
-        if (open && group->kind == MQ_GROUP_FAILOVER) {
+        enum pick found = pick(&group->members[i], NULL, false, &lane);
+        sum += found != CLOSED ? capacity(&group->members[i], kept, just_in_time, sessions) : 0;
+        if (found > (kept ? CLOSED : KEPT) && group->kind == MQ_GROUP_FAILOVER) {
             break;
         }
     }
     return sum;
+}
+
+static size_t route_capacity(struct mq_route *route, bool just_in_time, int64_t *sessions)
+{
+    struct mq_lane *lane;
+    bool kept = pick(&route->group, NULL, false, &lane) == KEPT;
+    return capacity(&route->group, kept, just_in_time, sessions);
 }
 
 /* When the first of a group's lanes opens again: CLOCK_BOOTTIME. */
@@ -139,13 +218,12 @@ static int64_t drains_s(struct mq_route *route)
 {
     const struct mq_run *run = run_of(route);
     int64_t sessions = 0;
-    capacity(&route->group, true, &sessions);
+    route_capacity(route, true, &sessions);
     int64_t ms = (int64_t)route->waiting.count * mq_run_dot_ms(run) / (sessions > 0 ? sessions : 1);
     return mq_least(seconds_until(run, mq_run_now_ms(run) + ms), LOWER_S);
 }
 
-/* Whether the mail is to wait because its relay is suspect: mail of lower priorities goes first. */
-static bool is_higher(const struct mq_route *route, const struct mq_delivery *delivery)
+bool mq_route_postpones(const struct mq_route *route, const struct mq_delivery *delivery)
 {
     const struct mq_lane *lane = route->group.relay;
     return lane && lane->doubts.lower && lane->run->relays->lane_count > 1 &&
@@ -191,6 +269,16 @@ static struct mq_route *named(struct mq_delivery *delivery)
     return route;
 }
 
+struct mq_route *mq_run_route_of(const struct mq_run *run, const struct mq_job *job)
+{
+    const struct mq_relays *relays = run->relays;
+    if (relays->choose || (!job->envelope_from && !job->relay && relays->key_count > 0)) {
+        return NULL;
+    }
+    return job->relay ? mq_relays_find(relays, mq_str_of(job->relay))
+                      : mq_relays_of_sender(relays, job->envelope_from);
+}
+
 /* The route by what the application, the job or its sender says; NULL: the mail has gone back. */
 static struct mq_route *find_route(struct mq_delivery *delivery)
 {
@@ -208,7 +296,7 @@ static void enter(struct mq_delivery *delivery, struct mq_route *route)
     route->look_wait_ms = 0;
     if (!is_open(route, NULL) && !run->stop.begun) {
         put_back(delivery, seconds_until(run, opens_ms(&route->group, NULL)), NULL);
-    } else if (is_higher(route, delivery)) {
+    } else if (mq_route_postpones(route, delivery)) {
         put_back(delivery, LOWER_S, NULL);
     } else if (!is_only(route) && (int64_t)route->waiting.count >= most) {
         put_back(delivery, drains_s(route), NULL);
@@ -252,7 +340,7 @@ void mq_run_put_back(struct mq_run *run)
             next = f->next;
             if (closed) {
                 put_back(f, seconds_until(run, opens_ms(&route->group, NULL)), NULL);
-            } else if (is_higher(route, f)) {
+            } else if (mq_route_postpones(route, f)) {
                 put_back(f, LOWER_S, NULL);
             }
         }
@@ -283,11 +371,23 @@ int64_t mq_delivery_other_s(const struct mq_delivery *delivery)
 
 /* ---- what can begin, and what to claim ---- */
 
+/* Whether the first delivery of a list can begin, as far as that does not depend on its relay. */
+static bool can_begin(const struct mq_run *run, const struct mq_deliveries *waiting)
+{
+    return waiting->count > 0 && !run->stop.begun && !run->no_slot && !mq_run_database_fails(run) &&
+           mq_run_fits(run, waiting->head);
+}
+
+bool mq_lane_can_start(const struct mq_lane *lane)
+{
+    return can_begin(lane->run, &lane->paid) &&
+           mq_lane_capacity(lane, lane->run->claim.limited) > 0;
+}
+
 bool mq_route_can_start(struct mq_route *route)
 {
     const struct mq_run *run = run_of(route);
-    return route->waiting.count > 0 && !run->stop.begun && !run->no_slot &&
-           !mq_run_database_fails(run) && mq_run_fits(run, route->waiting.head) &&
+    return !run->claim.pays_later && can_begin(run, &route->waiting) &&
            mq_route_lane(route, route->waiting.head, false) != NULL;
 }
 
@@ -296,6 +396,9 @@ bool mq_run_can_start(const struct mq_run *run)
     bool any = false;
     for (size_t i = 0; i < run->relays->route_count && !any; i++) {
         any = mq_route_can_start(run->relays->routes[i]);
+    }
+    for (size_t i = 0; i < run->relays->lane_count && !any; i++) {
+        any = mq_lane_can_start(run->relays->lanes[i]);
     }
     return any;
 }
@@ -308,7 +411,7 @@ static int64_t wanted(const struct mq_run *run, struct mq_route *route, bool set
 {
     int64_t batch = run->options->batch, ready = (int64_t)route->waiting.count, sessions = 0;
     bool just_in_time = run->claim.limited || !run->claim.any;
-    int64_t can_take = (int64_t)capacity(&route->group, just_in_time, &sessions);
+    int64_t can_take = (int64_t)route_capacity(route, just_in_time, &sessions);
     if (run->claim.limited) {
         return can_take - ready;
     }

@@ -7,6 +7,8 @@
 #include "worker/relay/lane.h"
 
 struct mq_delivery;
+struct mq_job;
+struct mq_relay_list;
 
 struct mq_route {
     char *text;            /* the DSN or the group */
@@ -18,13 +20,27 @@ struct mq_route {
 
 /* Puts a claimed delivery into its route's list, or back into the queue if it cannot go soon. */
 void mq_run_route(struct mq_delivery *delivery);
+/* The route of a job that was not claimed yet; NULL: it is not known before. */
+struct mq_route *mq_run_route_of(const struct mq_run *run, const struct mq_job *job);
 /* After composing has told the sender: moves the delivery if that means another route. */
 bool mq_delivery_reroutes(struct mq_delivery *delivery);
 /* The lane that can take this delivery of the route now; NULL: none. `take`: it does. */
 struct mq_lane *mq_route_lane(struct mq_route *route, const struct mq_delivery *delivery,
                               bool take);
+/* Whether a delivery can pay now (relay/paying.h): a lane can take it, or none of its open lanes
+ * has room. */
+bool mq_route_can_pay(struct mq_route *route, const struct mq_delivery *delivery);
+/* Lists the relays for a payment of such a delivery, and reckons with it at the first one. NULL as
+ * delivery: all open relays of the route. */
+void mq_route_relays(struct mq_route *route, const struct mq_delivery *delivery,
+                     struct mq_relay_list *out);
+/* Whether the delivery must go back, because its relay is suspect: mail of lower priorities goes
+ * first. */
+bool mq_route_postpones(const struct mq_route *route, const struct mq_delivery *delivery);
 /* Whether a delivery of this route can begin now. */
 bool mq_route_can_start(struct mq_route *route);
+/* Whether a delivery that has paid to go to the lane can begin now. */
+bool mq_lane_can_start(const struct mq_lane *lane);
 bool mq_run_can_start(const struct mq_run *run);
 /* Puts mail back whose routes have no open lane any more. */
 void mq_run_put_back(struct mq_run *run);

@@ -374,10 +374,10 @@ static void test_poison_stops_the_claim(void **state)
         unsigned char sent = MQ_OUTCOME_DELIVERED;
         struct mq_settlement outcome = {
             .job = &fx.claim.jobs[0], .results = &sent, .retry_after_s = -1, .ms = -1};
-        struct mq_claim next;
-        struct mq_cycle cycle = {&outcome, 1, &fx.request, &next, NULL, 0};
+        struct mq_claim next = {0};
+        struct mq_cycle cycle = {
+            .outcomes = &outcome, .outcome_count = 1, .request = &fx.request, .claim = &next};
         struct mq_relay_state relay = {.name = "r"};
-        next = (struct mq_claim){0};
         fx.request.relays = &relay;
         fx.request.relay_count = 1;
         assert_int_equal(mq_queue_cycle(fx.queue, &cycle, &fx.err), MQ_OK);

@@ -60,8 +60,11 @@ static bool good(struct pass *p, enum mq_status status)
 static bool cycle(struct pass *p, struct mq_settlement *outcomes, size_t count, bool claims)
 {
     struct fixture *fx = &p->fx;
-    struct mq_cycle what = {outcomes,   count,       claims ? &fx->request : NULL,
-                            &fx->claim, &fx->events, 0};
+    struct mq_cycle what = {.outcomes = outcomes,
+                            .outcome_count = count,
+                            .request = claims ? &fx->request : NULL,
+                            .claim = &fx->claim,
+                            .events = &fx->events};
     return good(p, mq_queue_cycle(fx->queue, &what, &fx->err)) &&
            (!claims || good(p, fx->claim.status));
 }

@@ -60,8 +60,10 @@ static bool turns(struct thread *self, struct mq_queue *queue)
     bool good = true;
     bool more = true;
     for (int n = 0; good && more; n = !n) {
-        struct mq_cycle cycle = {
-            outcomes, settle_some(&claims[!n], outcomes), &request, &claims[n], NULL, 0};
+        struct mq_cycle cycle = {.outcomes = outcomes,
+                                 .outcome_count = settle_some(&claims[!n], outcomes),
+                                 .request = &request,
+                                 .claim = &claims[n]};
         good = mq_queue_cycle(queue, &cycle, &self->err) == MQ_OK && claims[n].status == MQ_OK;
         for (size_t i = 0; good && i < claims[n].count; i++) {
             good = __atomic_add_fetch(&taken[claims[n].jobs[i].id], 1, __ATOMIC_SEQ_CST) == 1;

@@ -337,7 +337,11 @@ static void test_claim_fails_settle_stands(void **state)
     unsigned char refused = MQ_OUTCOME_REFUSED;
     struct mq_settlement outcome = {
         .job = &fx.claim.jobs[0], .results = &refused, .retry_after_s = -1, .ms = -1};
-    struct mq_cycle cycle = {&outcome, 1, &fx.request, &next, &fx.events, 0};
+    struct mq_cycle cycle = {.outcomes = &outcome,
+                             .outcome_count = 1,
+                             .request = &fx.request,
+                             .claim = &next,
+                             .events = &fx.events};
     next = (struct mq_claim){0};
     fx.request.limit = 5;
     fx_sql(&fx, "INSERT INTO mail_queue (mail_type, status, next_attempt_at, created_at, "

@@ -450,7 +450,11 @@ static void test_settle_and_claim_in_one(void **state)
     unsigned char sent = MQ_OUTCOME_DELIVERED;
     struct mq_settlement outcome = {
         .job = &fx.claim.jobs[0], .results = &sent, .retry_after_s = -1, .ms = -1};
-    struct mq_cycle cycle = {&outcome, 1, &fx.request, &next, &fx.events, 0};
+    struct mq_cycle cycle = {.outcomes = &outcome,
+                             .outcome_count = 1,
+                             .request = &fx.request,
+                             .claim = &next,
+                             .events = &fx.events};
     next = (struct mq_claim){0};
     mq_events_truncate(&fx.events, 0);
     assert_int_equal(mq_queue_cycle(fx.queue, &cycle, &fx.err), MQ_OK);
