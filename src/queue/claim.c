@@ -193,7 +193,7 @@ static enum mq_status write_opening(struct taking *t, struct put_back *first, st
 static enum mq_status write_back(struct taking *t, struct mq_error *err)
 {
     const struct mq_tx *tx = t->tx;
-    bool first = t->puts_back && t->marked == 0;
+    bool first = (t->puts_back || t->claim->pays_later) && !t->marked; /* payments put back, too */
     for (size_t i = 0; i < t->back_count; i++) {
         if (t->back[i].id) {
             MQ_TRY(write_opening(t, &t->back[i], err));

@@ -247,38 +247,6 @@ static void test_lines(void **state)
     fx_close(&fx);
 }
 
-/* Sends until nothing more can go, and returns how many that were. */
-static size_t send_all(struct fixture *fx)
-{
-    size_t sum = 0;
-    do {
-        sum += fx_claim(fx);
-        settle_all(fx);
-    } while (fx->claim.end == MQ_CLAIM_MORE || fx->claim.end == MQ_CLAIM_LIMIT);
-    return sum;
-}
-
-/* Whoever changes the limits, mail that waits for the old ones is tried by the new ones. */
-static void test_changed(void **state)
-{
-    (void)state;
-    struct fixture fx;
-    begin(&fx, "2/1h per sender", "strict");
-    from(&fx, "full@a.x", 2500);
-    assert_int_equal(send_all(&fx), 2);
-    fx_set_raw(&fx, "mailLimits", "1000/1h per sender, 9/1d per sender b@a.x");
-    assert_int_equal(send_all(&fx), 998);
-    /* The line begins at once, and has no gaps. */
-    assert_in_range(fx_int(&fx, "SELECT min(next_attempt_at) FROM mail_queue"), START + 3601,
-                    START + 3604);
-    assert_in_range(fx_int(&fx, "SELECT max(next_attempt_at) FROM mail_queue"),
-                    START + 3600 + 1500 * 36 / 10, START + 3620 + 1500 * 36 / 10);
-    fx_set_raw(&fx, "mailLimits", "");
-    assert_int_equal(send_all(&fx), 1500);
-    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM config WHERE key = 'mailHoursKept'"), 0);
-    fx_close(&fx);
-}
-
 /* A mail whose sender is not known before it is composed pays for it then. */
 static void test_composed(void **state)
 {
@@ -473,14 +441,21 @@ static void test_purge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strict),          cmocka_unit_test(test_under_way),
-        cmocka_unit_test(test_average),         cmocka_unit_test(test_burst),
-        cmocka_unit_test(test_beside_the_hour), cmocka_unit_test(test_relays),
-        cmocka_unit_test(test_senders),         cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_composed),        cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_clocks),          cmocka_unit_test(test_purge),
-        cmocka_unit_test(test_expected),        cmocka_unit_test(test_expected_in_line),
-        cmocka_unit_test(test_changed),         cmocka_unit_test(test_unreadable_meanwhile),
+        cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_under_way),
+        cmocka_unit_test(test_average),
+        cmocka_unit_test(test_burst),
+        cmocka_unit_test(test_beside_the_hour),
+        cmocka_unit_test(test_relays),
+        cmocka_unit_test(test_senders),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_composed),
+        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_purge),
+        cmocka_unit_test(test_expected),
+        cmocka_unit_test(test_expected_in_line),
+        cmocka_unit_test(test_unreadable_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
