@@ -16,7 +16,7 @@ final class Waiting
     private const MOST = 1000;
     private const ABOVE_ALL = 1000;
 
-    /** @return array<array-key, array{mails: int, until: int}> by limit; until: of the first mail */
+    /** @return array<array-key, array{mails: int, until: int}> by limit; until: the first */
     public static function of(MailQueue $queue, Stats $stats): array
     {
         $waiting = [];
