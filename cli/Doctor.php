@@ -198,8 +198,8 @@ final class Doctor extends Check
                 || $texts[] = 'the limit ' . Terminal::safe($limit['limit']) . ' is full until '
                     . Terminal::time($limit['fullUntil']);
         }
-        $closed = Status::closed($stats);
-        return [...$texts, ...Waiting::texts($queue, $stats), ...($closed === null ? [] : [$closed])];
+        $closed = (array) Status::closed($stats);
+        return [...$texts, ...Waiting::texts($queue, $stats), ...$closed];
     }
 
     private function lastRun(Stats $stats): void

@@ -51,9 +51,9 @@ final class Login extends Command
     private static function transport(Account $account, array $members): string
     {
         $host = ['microsoft' => 'smtp.office365.com', 'google' => 'smtp.gmail.com'];
+        $user = $members['grant'] === 'client_credentials' ? 'USER@' : '';
         return str_contains($members['scope'], 'graph.microsoft.com')
-            ? 'microsoftgraph+https://' . ($members['grant'] === 'client_credentials' ? 'USER@' : '')
-                . "default?account=$account->name"
+            ? "microsoftgraph+https://{$user}default?account=$account->name"
             : 'smtp://USER@' . ($host[$members['provider']] ?? 'HOST')
                 . ":587?auth=oauth2&account=$account->name";
     }

@@ -34,7 +34,8 @@ final class Status extends Command
             $strays = Strays::text($queue);
             $texts = [$off, ...self::pauses($queue), ...self::logins(),
                 ...Waiting::texts($queue, $stats), self::closed($stats),
-                self::testMode($queue, $stats), ...self::pipelining($queue), $strays === null ? null
+                self::testMode($queue, $stats), ...self::pipelining($queue),
+                $strays === null ? null
                     : "$strays " . $this->settings->command('doctor') . ' says what helps.'];
             foreach (array_filter($texts) as $text) {
                 $colour = str_starts_with($text, 'Test mode') ? Terminal::RED : Terminal::YELLOW;

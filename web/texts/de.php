@@ -396,7 +396,7 @@ return [
         => 'So viele Empfänger dürfen nach einer ruhigen Zeit auf einmal bedient werden.',
     'Limits in windows, such as 60/1h, 200/4h, 500/1d: of recipients or mails, for all mail, or '
         . 'behind each limit "per relay" or "per sender".' => 'Limits in Zeitfenstern, etwa 60/1h, '
-        . '200/4h, 500/1d: Empfänger oder Mails, insgesamt, oder hinter jedem Limit „per relay“ (je '
+        . '200/4h, 500/1d: Empfänger oder Mails, insgesamt, oder nach jedem Limit „per relay“ (je '
         . 'Relay) oder „per sender“ (je Absender).',
     'average: a token bucket; strict: no rolling hour or window on the relay\'s clock exceeds its '
         . 'limit.' => 'average: im Mittel; strict: In keiner Stunde und keinem Fenster, wann immer '
