@@ -160,13 +160,6 @@ static enum mq_status take(struct taking *t, struct mq_job *job, int64_t most, s
 
 /* ---- mail outside its hours ---- */
 
-static enum mq_status set_mark(struct mq_queue *queue, int64_t mark, struct mq_error *err)
-{
-    char text[24];
-    snprintf(text, sizeof(text), "%lld", (long long)mark);
-    return mq_relay_text_put(queue, MQ_KEY_HOURS_KEPT, queue->names.table, mark ? text : NULL, err);
-}
-
 /* Writes one opening to all jobs of the chunk that wait for it, beginning with the first of them.
  */
 static enum mq_status write_opening(struct taking *t, struct put_back *first, struct mq_error *err)
@@ -201,7 +194,7 @@ static enum mq_status write_back(struct taking *t, struct mq_error *err)
     }
     t->back_count = 0;
     t->marked = first ? mq_settings_mark(&tx->settings) : t->marked;
-    return first ? set_mark(tx->queue, t->marked, err) : MQ_OK;
+    return first ? mq_hours_set_mark(tx->queue, t->marked, err) : MQ_OK;
 }
 
 /* Puts a job back whose hours have not begun, so that the first due rows do not become ever more
@@ -237,7 +230,7 @@ static enum mq_status forward(struct taking *t, bool *more, struct mq_error *err
     *more = end != 0;
     if (!*more) {
         t->marked = mark;
-        return set_mark(queue, mark, err);
+        return mq_hours_set_mark(queue, mark, err);
     }
     return mq_sql_exec_text(queue,
                             "UPDATE {t} SET next_attempt_at = ?1, parked_for = NULL, "
