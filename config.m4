@@ -178,6 +178,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/reply.c
     src/policy/rules.c
     src/policy/sessions.c
+    src/policy/slowdown.c
     src/policy/states.c
     src/policy/types.c
     src/policy/verdict.c
@@ -191,6 +192,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/config/keys.c
     src/queue/config/relays.c
     src/queue/config/settings.c
+    src/queue/config/slow.c
+    src/queue/config/slow_counts.c
     src/queue/enqueue.c
     src/queue/event.c
     src/queue/history.c
@@ -212,6 +215,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/stats.c
     src/queue/sweep.c
     src/queue/windows/expect.c
+    src/queue/windows/flying.c
     src/queue/windows/ledger.c
     src/queue/windows/line.c
     src/queue/windows/payments.c
@@ -271,7 +275,9 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/log.c
     src/worker/manager.c
     src/worker/memory.c
+    src/worker/relay/answers.c
     src/worker/relay/closing.c
+    src/worker/relay/kept.c
     src/worker/relay/lane.c
     src/worker/relay/paying.c
     src/worker/relay/route.c

@@ -14,6 +14,7 @@ use MailQueue\Cli\Doctor\Paths;
 use MailQueue\Cli\Doctor\RunFiles;
 use MailQueue\Cli\Doctor\Server;
 use MailQueue\Cli\Move\Notice;
+use MailQueue\Cli\Report\SlowDomains;
 use MailQueue\Cli\Report\Waiting;
 use MailQueue\DatabaseException;
 use MailQueue\Job;
@@ -180,6 +181,16 @@ final class Doctor extends Check
                 'Fix what the relay complains about. The next run after the pause tries again. To '
                 . 'try at once:',
                 $this->settings->command('config --unset mailRelayPause')
+            );
+        }
+        foreach (SlowDomains::texts($queue) as $text) {
+            $this->add(
+                false,
+                $text,
+                'Its mail goes faster again when more of it is accepted. If the domain asks for '
+                . 'less mail, set a limit for it (mailLimits, "to @…"). To forget what is '
+                . 'known of all domains:',
+                $this->settings->command('config --unset mailSlowDomains')
             );
         }
         foreach ([...$this->limits($queue, $stats), ...Status::pipelining($queue)] as $text) {

@@ -42,6 +42,8 @@ void mq_claim_clear(struct mq_claim *claim)
 {
     struct mq_job_list list = {claim->jobs, claim->count, 0};
     mq_job_list_clear(&list);
+    free(claim->slow);
+    free(claim->sessions);
     *claim = (struct mq_claim){0};
 }
 
@@ -119,8 +121,8 @@ static const char *only_relay(const struct mq_claim_request *request)
 
 static struct mq_party party_of(const struct taking *t, const struct mq_job *job)
 {
-    return (struct mq_party){.relay = only_relay(t->request),
-                             .from = job ? job->envelope_from : NULL};
+    return (struct mq_party){only_relay(t->request), job ? job->envelope_from : NULL, job, false,
+                             false};
 }
 
 /* Each recipient costs a token; a job that is composed when sent pays for one now. */
@@ -138,9 +140,7 @@ static enum mq_status take(struct taking *t, struct mq_job *job, int64_t most, s
 {
     struct mq_tx *tx = t->tx;
     MQ_TRY(mq_job_set_targets(job, &tx->settings, most, err));
-    if (t->claim->limited) {
-        MQ_TRY(pay(t, job, err));
-    }
+    MQ_TRY(mq_settings_pays(&tx->settings) ? pay(t, job, err) : MQ_OK);
     job->locked_until = tx->now_s + t->request->lease_s;
     snprintf(job->locked_by, sizeof(job->locked_by), "%s", t->request->token);
     MQ_TRY(write_claim(t, job, err));

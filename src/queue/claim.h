@@ -53,8 +53,7 @@ struct mq_claim_request {
 
 enum mq_claim_end {
     MQ_CLAIM_LIMIT,    /* as many as were asked for; more can be due */
-    MQ_CLAIM_MORE,     /* stopped after 1,000 expired, orphaned, recovered or put back rows, or
-                          4 MiB of their messages, or to load mailHours: claim again */
+    MQ_CLAIM_MORE,     /* MQ_ROWS_A_CYCLE or _DROPPED_BYTES, or mailHours to load: claim again */
     MQ_CLAIM_EMPTY,    /* nothing more is due */
     MQ_CLAIM_TOKENS,   /* a job is due, but no token is left */
     MQ_CLAIM_DISABLED, /* mailQueueEnabled = 0 */
@@ -67,6 +66,7 @@ struct mq_claim {
     enum mq_claim_end end;
     bool limited;          /* a limit is set: claim no more than can leave at once */
     bool pays_later;       /* a relay has a limit, and relays_of is set: no job has paid for that */
+    char *slow, *sessions; /* domains slowed down, with spaces between; mailDomainSessions */
     int64_t resume_s;      /* TOKENS: UTC second of the next token; PAUSED: end of the first
                               pause; EMPTY: when the next job is due, 0 when none waits */
     char reason[256];      /* TOKENS: the limit of mailLimits that is full, or "" */

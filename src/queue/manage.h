@@ -21,7 +21,7 @@ struct mq_value;
 /* A limit of mailLimits or mailWarmup. */
 struct mq_limit_state {
     char text[160];       /* as written, or its beginning */
-    int64_t left;         /* recipients or mails that have room now; -1: by relay or sender */
+    int64_t left;         /* recipients or mails that have room now; -1: it has many counts */
     int64_t full_until_s; /* 0: it has room */
 };
 struct mq_stats {

@@ -5,6 +5,8 @@
 #include "queue/queue.h"
 #include "worker/dead_runs.h"
 #include "worker/deliveries.h"
+#include "worker/relay/answers.h"
+#include "worker/relay/kept.h"
 #include "worker/relay/paying.h"
 #include "worker/relay/route.h"
 #include "worker/relay/routes.h"
@@ -266,6 +268,7 @@ static size_t collect_outcomes(const struct mq_run *run, struct mq_settlement *o
 static void settled(struct mq_run *run, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        mq_run_note_domains(run, run->done.head);
         mq_delivery_settled(run->done.head);
     }
     run->first_done_ms = mq_run_now_ms(run);
@@ -301,6 +304,12 @@ static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t
     if (claim->end != MQ_CLAIM_DISABLED) {
         take_pauses(run, cycle->request);
     }
+    struct mq_error error = {0};
+    enum mq_status status = mq_run_take_sessions(run, claim, &error);
+    if (status != MQ_OK) {
+        mq_run_fail(run, status, &error);
+    }
+    mq_run_take_slow(run, claim);
     take_jobs(run, claim, before_ms);
     take_end(run, claim, mq_run_now_ms(run));
 }

@@ -120,6 +120,7 @@ static enum mq_status give_back(struct mq_tx *tx, const struct mq_payment *p, st
     struct mq_outlay rest = {
         .party = mq_job_party(job), .paid = job->paid - p->paid, .in_part = true};
     rest.party.relay = NULL;
+    rest.party.to = NULL; /* which of its recipients that are is not known any more */
     if (rest.paid > 0) {
         MQ_TRY(mq_limit_return(tx, &rest, err));
     }

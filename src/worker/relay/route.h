@@ -22,6 +22,8 @@ struct mq_route {
 void mq_run_route(struct mq_delivery *delivery);
 /* The route of a job that was not claimed yet; NULL: it is not known before. */
 struct mq_route *mq_run_route_of(const struct mq_run *run, const struct mq_job *job);
+/* Lets mail go on that was held for its domain, which has room again. */
+void mq_run_end_holds(struct mq_run *run);
 /* After composing has told the sender: moves the delivery if that means another route. */
 bool mq_delivery_reroutes(struct mq_delivery *delivery);
 /* The lane that can take this delivery of the route now; NULL: none. `take`: it does. */
