@@ -188,8 +188,8 @@ final class Doctor extends Check
                 false,
                 $text,
                 'Its mail goes faster again when more of it is accepted. If the domain asks for '
-                . 'less mail, set a limit for it (mailLimits, "to @…"). To forget what is known of '
-                . 'all domains:',
+                . 'less mail, set a limit for it (mailLimits, "to @…"). To forget what is '
+                . 'known of all domains:',
                 $this->settings->command('config --unset mailSlowDomains')
             );
         }

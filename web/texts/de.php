@@ -404,7 +404,7 @@ return [
     'Limits in windows, such as 60/1h, 200/4h, 500/1d: of recipients or mails, for all mail, or '
         . 'behind each limit "per relay", "per sender" or "per recipient domain".'
         => 'Limits in Zeitfenstern, etwa 60/1h, 200/4h, 500/1d: Empfänger oder Mails, insgesamt, '
-        . 'oder hinter jedem Limit „per relay“ (je Relay), „per sender“ (je Absender) oder „per '
+        . 'oder nach jedem Limit „per relay“ (je Relay), „per sender“ (je Absender) oder „per '
         . 'recipient domain“ (je Domain der Empfänger).',
     'How many mails to a domain of recipients each run sends at a time: 5 to @example.net, 20 per '
         . 'recipient domain.' => 'Wie viele Mails an eine Domain von Empfängern jeder Lauf '
