@@ -40,8 +40,8 @@ struct mq_claim_request {
     struct mq_relay_state *relays; /* claims nothing while all of these are paused, … */
     size_t relay_count;
     bool opens_more; /* … unless the run can open others for the mail */
-    /* Set if a run has several relays, whose limits what is claimed has not paid for then: lists the
-     * open ones for a job; none if they are not known yet. Called within the transaction. */
+    /* Set if a run has several relays, for whose limits a claim does not pay: lists the open ones
+     * for a job; none if they are not known yet. Called within the transaction. */
     void (*relays_of)(void *context, const struct mq_job *job, struct mq_relay_list *out);
     void *relays_context;
     const char *const *dead_tokens; /* of workers known to be dead: their jobs are recovered */
@@ -118,9 +118,9 @@ struct mq_cycle {
                                  the application's transaction */
 };
 
-/* One transaction: settles the outcomes, pays, then recovers and claims. If recovery or claim fails,
- * all is undone, the first two are done alone, and claim->status says why. The intent records of
- * the dead tokens may be deleted only if claim->status is MQ_OK and claim->end is not
+/* One transaction: settles the outcomes, pays, then recovers and claims. If recovery or claim
+ * fails, all is undone, the first two are done alone, and claim->status says why. The intent
+ * records of the dead tokens may be deleted only if claim->status is MQ_OK and claim->end is not
  * MQ_CLAIM_MORE: then all their leases are recovered. */
 enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, struct mq_error *err);
 
