@@ -194,7 +194,7 @@ static enum mq_status write_back(struct taking *t, struct mq_error *err)
     }
     t->back_count = 0;
     t->marked = first ? mq_settings_mark(&tx->settings) : t->marked;
-    return first ? mq_hours_set_mark(tx->queue, t->marked, err) : MQ_OK;
+    return first ? mq_mark_put(tx->queue, tx->queue->names.table, t->marked, err) : MQ_OK;
 }
 
 /* Puts a job back whose hours have not begun, so that the first due rows do not become ever more
@@ -230,7 +230,7 @@ static enum mq_status forward(struct taking *t, bool *more, struct mq_error *err
     *more = end != 0;
     if (!*more) {
         t->marked = mark;
-        return mq_hours_set_mark(queue, mark, err);
+        return mq_mark_put(queue, queue->names.table, mark, err);
     }
     return mq_sql_exec_text(queue,
                             "UPDATE {t} SET next_attempt_at = ?1, parked_for = NULL, "

@@ -40,8 +40,8 @@ struct mq_claim_request {
     struct mq_relay_state *relays; /* claims nothing while all of these are paused, … */
     size_t relay_count;
     bool opens_more; /* … unless the run can open others for the mail */
-    /* Set if a run has several relays, whose limits what is claimed has not paid for then: lists
-     * the open ones for a job; none if they are not known yet. Called within the transaction. */
+    /* Set if a run has several relays, for whose limits a claim does not pay: lists the open ones
+     * for a job; none if they are not known yet. Called within the transaction. */
     void (*relays_of)(void *context, const struct mq_job *job, struct mq_relay_list *out);
     void *relays_context;
     const char *const *dead_tokens; /* of workers known to be dead: their jobs are recovered */

@@ -1,7 +1,6 @@
 /* Keeps mailHours with the offsets of its time zones. */
 #include "queue/config/kept_hours.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 #include "policy/hours.h"
 #include "policy/types.h"
 #include "queue/config/keys.h"
-#include "queue/config/relays.h"
 #include "queue/config/settings.h"
 #include "queue/handle.h"
 
@@ -199,11 +197,4 @@ bool mq_hours_rule(const struct mq_queue *queue, size_t i, int64_t at_s, struct 
         mq_buffer_printf(types, "%s%s", n ? ", " : "", rule->types.items[n]);
     }
     return true;
-}
-
-enum mq_status mq_hours_set_mark(struct mq_queue *queue, int64_t mark, struct mq_error *err)
-{
-    char text[24];
-    snprintf(text, sizeof(text), "%lld", (long long)mark);
-    return mq_relay_text_put(queue, MQ_KEY_HOURS_KEPT, queue->names.table, mark ? text : NULL, err);
 }

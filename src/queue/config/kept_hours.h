@@ -28,8 +28,6 @@ enum mq_status mq_hours_prepare(struct mq_queue *queue, struct mq_error *err);
  * and begin again with mq_hours_prepare(). */
 enum mq_status mq_hours_ready(struct mq_queue *queue, const struct mq_settings *settings,
                               int64_t now_s, bool *ready, struct mq_error *err);
-/* Notes by which rules and limits mail was put back: mq_settings_mark(), or 0. */
-enum mq_status mq_hours_set_mark(struct mq_queue *queue, int64_t mark, struct mq_error *err);
 void mq_hours_free(struct mq_hours_kept *kept);
 
 /* These two are for rules that are kept. When mail of this type can go, from at_s on: at_s itself

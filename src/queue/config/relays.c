@@ -210,3 +210,11 @@ enum mq_status mq_queue_clear_pause(struct mq_queue *queue, const char *relay, s
     free(text);
     return found ? mq_relay_text_store(queue, MQ_KEY_RELAY_PAUSE, relay, NULL, err) : MQ_OK;
 }
+
+enum mq_status mq_mark_put(struct mq_queue *queue, const char *table, int64_t mark,
+                           struct mq_error *err)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%lld", (long long)mark);
+    return mq_relay_text_put(queue, MQ_KEY_HOURS_KEPT, table, mark ? text : NULL, err);
+}

@@ -7,7 +7,7 @@
 
 #include "policy/consequence.h"
 #include "queue/claim.h"
-#include "queue/config/kept_hours.h"
+#include "queue/config/relays.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"
@@ -185,8 +185,9 @@ enum mq_status mq_payments_make(struct mq_tx *tx, struct mq_payment *payments, s
         MQ_TRY(make_one(tx, &payments[i], err));
         any_back = any_back || payments[i].end == MQ_PAYMENT_BACK;
     }
-    if (any_back && mq_settings_marked(&tx->settings, tx->queue->names.table) == 0) {
-        MQ_TRY(mq_hours_set_mark(tx->queue, mq_settings_mark(&tx->settings), err));
+    const char *table = tx->queue->names.table;
+    if (any_back && mq_settings_marked(&tx->settings, table) == 0) {
+        MQ_TRY(mq_mark_put(tx->queue, table, mq_settings_mark(&tx->settings), err));
     }
     return renew(tx, err);
 }
