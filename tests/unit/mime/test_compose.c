@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "mime/compose/composer.h"
+#include "mime/wire/envelope.h"
 #include "mime/text/html.h"
 #include "mime/wire/message.h"
 
