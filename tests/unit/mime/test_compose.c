@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "mime/compose/composer.h"
-#include "mime/wire/envelope.h"
 #include "mime/text/html.h"
+#include "mime/wire/envelope.h"
 #include "mime/wire/message.h"
 
 static struct mq_buffer out;
