@@ -185,7 +185,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/warmup.c
     src/policy/zone.c
     src/queue/body.c
-    src/queue/claim.c
+    src/queue/claim/claim.c
+    src/queue/claim/closed.c
     src/queue/config/config.c
     src/queue/config/kept_hours.c
     src/queue/config/keys.c
@@ -347,6 +348,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/worker])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/policy])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/claim])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/config])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/sql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/windows])
