@@ -187,6 +187,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/body.c
     src/queue/claim/claim.c
     src/queue/claim/closed.c
+    src/queue/claim/turns.c
     src/queue/config/config.c
     src/queue/config/kept_hours.c
     src/queue/config/keys.c
@@ -274,6 +275,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/memory.c
     src/worker/relay/closing.c
     src/worker/relay/lane.c
+    src/worker/relay/passing.c
     src/worker/relay/paying.c
     src/worker/relay/route.c
     src/worker/relay/routes.c

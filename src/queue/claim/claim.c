@@ -5,6 +5,7 @@
 
 #include "policy/limits.h"
 #include "queue/claim/closed.h"
+#include "queue/claim/turns.h"
 #include "queue/config/kept_hours.h"
 #include "queue/handle.h"
 #include "queue/job.h"
@@ -317,11 +318,14 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_e
 /* ---- many rows ---- */
 
 /* How many rows to read: no more than jobs are wanted and tokens allow, but at least one, to see
- * whether anything is due. Where mail is put back, more of it may follow. */
-static size_t wanted(const struct taking *t)
+ * whether anything is due. Where mail is put back or passed over, more of it may follow. `most`:
+ * routes have room for no more there. */
+static size_t wanted(const struct taking *t, int64_t most)
 {
-    int64_t n = t->puts_back ? MQ_CLAIM_CHUNK : t->request->limit - (int64_t)t->taken.count;
-    if (n > t->allowance && !t->puts_back) {
+    bool passes = t->puts_back || (t->request->turns && t->request->turns->passed > 0);
+    int64_t n = passes ? MQ_CLAIM_CHUNK : t->request->limit - (int64_t)t->taken.count;
+    n = n > most && !passes ? most : n;
+    if (n > t->allowance && !passes) {
         n = t->allowance > 0 ? t->allowance : 1;
     }
     return n < MQ_CLAIM_CHUNK ? (size_t)n : MQ_CLAIM_CHUNK;
@@ -345,18 +349,49 @@ static enum mq_status look_again(struct taking *t, struct mq_error *err)
     return status;
 }
 
+/* Passes over the row, or considers it. *reached becomes its place, unless it may be left. */
+static enum mq_status look_at(struct taking *t, struct mq_job *job, struct mq_place *reached,
+                              struct mq_error *err)
+{
+    struct mq_turns *turns = t->request->turns;
+    struct mq_turn *turn;
+    const struct mq_place place = {job->priority, job->next_attempt_at, job->id};
+    size_t before = t->taken.count;
+    if (!mq_turns_pass(turns, job, &turn)) {
+        MQ_TRY(consider(t, job, err));
+    }
+    if (t->taken.count > before) {
+        mq_turns_take(turns, turn, &place);
+    }
+    *reached = t->stop ? *reached : place;
+    t->stop = t->stop || (turns && turns->goes_on);
+    return MQ_OK;
+}
+
+/* Reads the next due rows of a priority behind `from`. */
+static enum mq_status read_due(struct taking *t, const struct mq_place *from, size_t want,
+                               struct mq_job_list *due, struct mq_error *err)
+{
+    bool front = from->due_s == INT64_MIN;
+    struct mq_args args = MQ_ARGS(mq_int(from->priority), mq_int(t->tx->now_s),
+                                  mq_int((int64_t)want), mq_int(from->due_s), mq_int(from->id));
+    args.count -= front ? 2 : 0;
+    return mq_jobs_read(t->tx->queue, front ? MQ_SQL_CLAIM_DUE : MQ_SQL_CLAIM_DUE_BEHIND, args, due,
+                        err);
+}
+
 /* Considers the next due rows of a priority: `want` of them, or all that are left. */
-static enum mq_status take_chunk(struct taking *t, int64_t priority, size_t want,
+static enum mq_status take_chunk(struct taking *t, struct mq_place from, size_t want,
                                  struct mq_job_list *due, struct mq_error *err)
 {
-    struct mq_args args = MQ_ARGS(mq_int(priority), mq_int(t->tx->now_s), mq_int((int64_t)want));
-    MQ_TRY(mq_jobs_read(t->tx->queue, MQ_SQL_CLAIM_DUE, args, due, err));
+    MQ_TRY(read_due(t, &from, want, due, err));
     if (due->count) {
         MQ_TRY(look_again(t, err));
     }
     for (size_t i = 0; i < due->count && !t->stop; i++) {
-        MQ_TRY(consider(t, &due->jobs[i], err));
+        MQ_TRY(look_at(t, &due->jobs[i], &from, err));
     }
+    mq_turns_reach(t->request->turns, &from);
     MQ_TRY(write_back(t, err));
     return write_many(t, err);
 }
@@ -367,8 +402,14 @@ static enum mq_status take_priority(struct taking *t, int64_t priority, struct m
     enum mq_status status = MQ_OK;
     while (more && !t->stop && status == MQ_OK) {
         struct mq_job_list due = {0};
-        size_t want = wanted(t);
-        status = take_chunk(t, priority, want, &due, err);
+        struct mq_place from;
+        int64_t most;
+        t->stop = !mq_turns_first(t->request->turns, priority, &from, &most);
+        if (t->stop) {
+            break;
+        }
+        size_t want = wanted(t, most);
+        status = take_chunk(t, from, want, &due, err);
         more = due.count == want;
         mq_job_list_clear(&due);
     }
@@ -418,11 +459,12 @@ static enum mq_status take_all(struct taking *t, struct mq_error *err)
             MQ_TRY(note_next(t, priority, err));
         }
     }
-    if (!t->stop) {
+    if (!t->stop && !mq_turns_full(t->request->turns)) {
         t->claim->end = MQ_CLAIM_EMPTY;
     } else if (t->claim->end != MQ_CLAIM_TOKENS) {
         t->claim->resume_s = 0;
     }
+    mq_turns_end(t->request->turns, t->claim->end == MQ_CLAIM_EMPTY, t->tx->now_s);
     return plan_again(t, err);
 }
 
@@ -432,6 +474,7 @@ enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *re
     bool is_closed = false, more = false;
     struct taking t = {.tx = tx, .request = request, .claim = claim};
     t.many = mq_sql_has(tx->queue, MQ_SQL_CLAIM_TAKE_MANY) && request->limit > 1;
+    mq_turns_begin(request->turns);
     claim->end = MQ_CLAIM_LIMIT;
     claim->limited = mq_settings_limit(&tx->settings);
     claim->pays_later = request->relays_of && mq_settings_limit_by(&tx->settings, MQ_SCOPE_RELAY);
