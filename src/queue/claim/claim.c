@@ -7,6 +7,7 @@
 #include "queue/claim/closed.h"
 #include "queue/claim/turns.h"
 #include "queue/config/kept_hours.h"
+#include "queue/config/relays.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"

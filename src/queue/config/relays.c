@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/json.h"
-#include "queue/config/config.h"
 #include "queue/config/keys.h"
 #include "queue/sql/transaction.h"
 

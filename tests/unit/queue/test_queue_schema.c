@@ -1,7 +1,7 @@
 /* Tables, versions and names, and the plan of every query that runs often. */
 #include "db/db.h"
 #include "queue/claim.h"
-#include "queue/config/config.h"
+#include "queue/config/keys.h"
 #include "queue/handle.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
