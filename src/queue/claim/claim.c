@@ -122,8 +122,8 @@ static const char *only_relay(const struct mq_claim_request *request)
 
 static struct mq_party party_of(const struct taking *t, const struct mq_job *job)
 {
-    return (struct mq_party){only_relay(t->request), job ? job->envelope_from : NULL, job, false,
-                             false};
+    return (struct mq_party){
+        .relay = only_relay(t->request), .from = job ? job->envelope_from : NULL, .to = job};
 }
 
 /* Each recipient costs a token; a job that is composed when sent pays for one now. */
