@@ -87,7 +87,7 @@ static inline bool mq_pdo_is_mysql(const struct mq_pdo *self)
     return self->base.driver->dialect == MQ_MYSQL;
 }
 
-/* Whether the connection is a parent process's. */
+/* Whether a parent process opened the connection. */
 static inline bool mq_pdo_is_foreign(const struct mq_pdo *self)
 {
     return self->pid != mq_process_id();
