@@ -29,6 +29,7 @@ struct mq_pdo_own {
     bool opening;    /* a new connection is being checked */
     bool bounded;    /* PostgreSQL: the session's waits for locks have a limit */
     bool resumes;    /* a lost connection is reopened if no transaction was lost */
+    bool persistent; /* PHP keeps it after the request */
     char begin[160]; /* the statement that begins a transaction */
 };
 
