@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "send/transport.h"
 #include "worker/deliveries.h"
 #include "worker/relay/route.h"
 #include "worker/relay/routes.h"
@@ -70,7 +71,7 @@ enum mq_status mq_run_pay(struct mq_run *run, struct mq_cycle *cycle, struct mq_
 static struct mq_lane *lane_named(const struct mq_run *run, const char *name)
 {
     size_t i = 0;
-    while (run->relays->lanes[i]->name != name) {
+    while (run->relays->lanes[i]->transport->name != name) {
         i++;
     }
     return run->relays->lanes[i];

@@ -6,6 +6,7 @@
 #include "queue/claim.h"
 #include "queue/windows/payments.h"
 #include "send/dsn_text.h"
+#include "send/transport.h"
 #include "worker/deliveries.h"
 #include "worker/relay/kept.h"
 #include "worker/relay/routes.h"
@@ -114,7 +115,7 @@ static enum pick list(struct mq_group *group, const struct mq_lane *tried, enum 
     if (group->kind == MQ_GROUP_RELAY) {
         best = look(lane, tried);
         if (best >= least && out->count < MQ_PAYMENT_RELAYS_MAX) {
-            out->names[out->count++] = lane->name;
+            out->names[out->count++] = lane->transport->name;
         }
         out->busy = out->busy || (best == FULL && least > FULL);
         if (lane != tried && !mq_lane_is_open(lane)) {
