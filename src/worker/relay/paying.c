@@ -144,7 +144,7 @@ static void relays_of(void *context, const struct mq_job *job, struct mq_relay_l
     const struct mq_run *run = context;
     struct mq_route *route = mq_run_route_of(run, job);
     if (route) {
-        mq_route_relays(route, NULL, out);
+        mq_route_relays_of(route, job, out);
     }
 }
 
@@ -162,7 +162,7 @@ static void take_back(struct mq_lane *lane)
     struct mq_delivery *next;
     for (struct mq_delivery *f = lane->paid.head; f; f = next) {
         next = f->next;
-        if (!mq_lane_is_open(lane) || mq_route_postpones(f->route, f)) {
+        if (!mq_lane_is_open(lane) || mq_route_postpones(f->route, &f->job)) {
             mq_delivery_move(f, &f->route->waiting);
         }
     }

@@ -144,7 +144,7 @@ bool mq_route_can_pay(struct mq_route *route, const struct mq_delivery *delivery
 void mq_route_relays(struct mq_route *route, const struct mq_delivery *delivery,
                      struct mq_relay_list *out)
 {
-    struct mq_lane *lane = delivery ? mq_route_lane(route, delivery, false) : NULL;
+    struct mq_lane *lane = mq_route_lane(route, delivery, false);
     list(&route->group, tried_by(route, delivery), lane ? FOUND : KEPT, out);
     if (lane) {
         mq_route_lane(route, delivery, true);
@@ -216,6 +216,13 @@ static void put_back(struct mq_delivery *delivery, int64_t seconds, const char *
     mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, why);
 }
 
+/* Puts a mail back until a lane of its route is open. */
+static void put_back_until_open(struct mq_delivery *delivery, const struct mq_route *route)
+{
+    delivery->waits_for = MQ_FOR_PAUSE;
+    put_back(delivery, seconds_until(delivery->run, opens_ms(&route->group, NULL)), NULL);
+}
+
 /* How long the waiting mail takes, in seconds. */
 static int64_t drains_s(struct mq_route *route)
 {
@@ -226,11 +233,20 @@ static int64_t drains_s(struct mq_route *route)
     return mq_least(seconds_until(run, mq_run_now_ms(run) + ms), LOWER_S);
 }
 
-bool mq_route_postpones(const struct mq_route *route, const struct mq_delivery *delivery)
+bool mq_route_postpones(const struct mq_route *route, const struct mq_job *job)
 {
     const struct mq_lane *lane = route->group.relay;
     return lane && lane->doubts.lower && lane->run->relays->lane_count > 1 &&
-           delivery->job.priority >= lane->doubts.below;
+           job->priority >= lane->doubts.below;
+}
+
+void mq_route_relays_of(struct mq_route *route, const struct mq_job *job, struct mq_relay_list *out)
+{
+    if (mq_route_postpones(route, job)) {
+        out->opens_s = mq_run_now_s(run_of(route)) + LOWER_S;
+    } else {
+        list(&route->group, NULL, KEPT, out);
+    }
 }
 
 /* Asks the application where the job goes; NULL: the mail has gone back. */
@@ -299,8 +315,8 @@ static void enter(struct mq_delivery *delivery, struct mq_route *route)
     delivery->route = route;
     route->look_wait_ms = 0;
     if (!is_open(route, NULL) && !run->stop.begun) {
-        put_back(delivery, seconds_until(run, opens_ms(&route->group, NULL)), NULL);
-    } else if (mq_route_postpones(route, delivery)) {
+        put_back_until_open(delivery, route);
+    } else if (mq_route_postpones(route, &delivery->job)) {
         put_back(delivery, LOWER_S, NULL);
     } else if (!is_only(route) && (int64_t)route->waiting.count >= most) {
         put_back(delivery, drains_s(route), NULL);
@@ -357,8 +373,8 @@ void mq_run_put_back(struct mq_run *run)
         for (struct mq_delivery *f = route->waiting.head; f; f = next) {
             next = f->next;
             if (closed) {
-                put_back(f, seconds_until(run, opens_ms(&route->group, NULL)), NULL);
-            } else if (mq_route_postpones(route, f)) {
+                put_back_until_open(f, route);
+            } else if (mq_route_postpones(route, &f->job)) {
                 put_back(f, LOWER_S, NULL);
             }
         }
