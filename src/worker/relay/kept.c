@@ -171,15 +171,18 @@ static void count(struct mq_delivery *delivery, bool goes)
     }
 }
 
-/* In how many seconds a delivery is tried again because many of one of its domains are held; 0: it
- * is held. That is well before its turn, so that some always are. */
+/* In how many seconds a delivery is tried again because many of one of its domains are held, or of
+ * all; 0: it is held. That is well before its turn, so that some always are. */
 static int64_t back_s(struct mq_delivery *delivery)
 {
-    int64_t now_ms = mq_run_now_ms(delivery->run), dot_ms = mq_run_dot_ms(delivery->run);
+    const struct mq_run *run = delivery->run;
+    int64_t now_ms = mq_run_now_ms(run), dot_ms = mq_run_dot_ms(run);
+    int64_t all = mq_least((int64_t)run->slots, mq_run_claims_max(run));
+    bool many = (int64_t)run->kept.count >= all / 2; /* the others are for mail that can go */
     int64_t seconds = 0;
     for (size_t i = 0; i < delivery->use_count; i++) {
         struct mq_domain_use *use = delivery->uses[i];
-        if (use->held < HELD_MAX || use->most == 0) {
+        if (use->most == 0 || (use->held < HELD_MAX && !(many && use->count >= use->most))) {
             continue;
         }
         int64_t step_ms = (dot_ms > 0 ? dot_ms : DOT_MS) / (int64_t)use->most + 1;

@@ -312,6 +312,7 @@ static void enter(struct mq_delivery *delivery, struct mq_route *route)
     struct mq_run *run = delivery->run;
     int64_t most = run->options->batch > WAITING_MAX ? run->options->batch : WAITING_MAX;
     int64_t back_s = 0;
+    most = mq_least(most, mq_run_route_share(run));
     delivery->route = route;
     route->look_wait_ms = 0;
     if (!is_open(route, NULL) && !run->stop.begun) {
@@ -443,9 +444,10 @@ bool mq_run_can_start(const struct mq_run *run)
  * half a batch or one for each session. */
 static int64_t wanted(const struct mq_run *run, struct mq_route *route, bool settles)
 {
-    int64_t batch = run->options->batch, ready = (int64_t)route->waiting.count, sessions = 0;
+    int64_t share = mq_run_route_share(run), batch = mq_least(run->options->batch, share);
+    int64_t ready = (int64_t)route->waiting.count, sessions = 0;
     bool just_in_time = run->claim.limited || !run->claim.any;
-    int64_t can_take = (int64_t)route_capacity(route, just_in_time, &sessions);
+    int64_t can_take = mq_least((int64_t)route_capacity(route, just_in_time, &sessions), share);
     if (run->claim.limited) {
         return can_take - ready;
     }

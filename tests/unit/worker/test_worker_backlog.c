@@ -65,6 +65,21 @@ static void test_behind_a_long_backlog(void **state)
     assert_in_range(ms, 0, 8000);
 }
 
+/* Messages of which only so many fit into memory: those of the slow relay take not all of it. */
+static void test_large(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->options.max_bytes = 10 * (int64_t)strlen("Subject: x\r\n\r\nx\r\n");
+    assert_in_range(behind(scene, 2000), 0, 12000);
+}
+
+static void test_few_in_memory(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->options.max_bytes = 4 * (int64_t)strlen("Subject: x\r\n\r\nx\r\n");
+    assert_in_range(behind(scene, 2000), 0, 32000);
+}
+
 /* Mail of each sender leaves in the order in which it came, while two backlogs are mixed, in two
  * priorities, and other mail comes. */
 static void check_order(const struct fake_relay *relay, size_t count)
@@ -136,17 +151,6 @@ static void test_priorities(void **state)
     assert_in_range(scene->counter, 1010000, 1012000);
 }
 
-int main(void)
-{
-#define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
-    const struct CMUnitTest tests[] = {
-        T(test_behind_a_backlog),
-        T(test_behind_a_long_backlog),
-        T(test_order),
-        T(test_priorities),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
 /* ---- mail that must wait ---- */
 
 /* Runs with 3,000 mails for the first relay and then one for the other; returns how many were
@@ -198,5 +202,18 @@ static void test_suspect_relay(void **state)
     assert_int_equal(count_jobs(scene, "pending"), 3000);
 }
 
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
+    const struct CMUnitTest tests[] = {
+        T(test_behind_a_backlog),
+        T(test_behind_a_long_backlog),
+        T(test_large),
+        T(test_few_in_memory),
+        T(test_order),
+        T(test_priorities),
         T(test_paused_relay),
         T(test_suspect_relay),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
