@@ -54,6 +54,14 @@ void mq_lane_close_if_paused(struct mq_lane *lane)
     }
 }
 
+void mq_lane_prepare(struct mq_lane *lane)
+{
+    struct mq_pause pause;
+    if (lane->transport->ops->prepare && !is_paused(lane, &pause)) {
+        lane->transport->ops->prepare(lane->transport);
+    }
+}
+
 void mq_lane_reopen(struct mq_lane *lane)
 {
     const struct mq_run *run = lane->run;
