@@ -35,7 +35,7 @@ const MEANINGS = [
         'resent_of' => 'the id of the mail that this one replaced',
         'uncertain_to' => 'JSON: recipients still to be tried that may have it',
         'paid_to' => 'the relay whose limits this claim counts for',
-        'waits_for' => 'the limit that put the mail back',
+        'waits_for' => 'the limit that put the mail back, or "pause"',
         'subject' => 'decoded, at most 255 characters; NULL: not known before it is sent',
         'relay' => 'a key of the map of relays; NULL: the sender decides',
     ],
