@@ -74,6 +74,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/error.c
     src/core/file_id.c
     src/core/json.c
+    src/core/json_tree.c
     src/core/key_file.c
     src/core/process_id.c
     src/db/db.c
