@@ -94,6 +94,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/compose/calendar.c
     src/mime/compose/composer.c
     src/mime/compose/own_header.c
+    src/mime/compose/part.c
     src/mime/compose/part_tree.c
     src/mime/dkim/canonical.c
     src/mime/dkim/key.c
