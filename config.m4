@@ -106,6 +106,12 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/notify.c
     src/mime/param.c
     src/mime/subject.c
+    src/mime/template/campaign_message.c
+    src/mime/template/campaign_octets.c
+    src/mime/template/compile.c
+    src/mime/template/escape.c
+    src/mime/template/needs.c
+    src/mime/template/render.c
     src/mime/text/html.c
     src/mime/text/writer.c
     src/mime/wire/correct.c
@@ -339,6 +345,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/compose])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/dkim])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/template])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/text])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/wire])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/capture])
