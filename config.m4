@@ -186,6 +186,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/reply.c
     src/policy/rules.c
     src/policy/sessions.c
+    src/policy/slowdown.c
     src/policy/states.c
     src/policy/types.c
     src/policy/verdict.c
@@ -193,12 +194,16 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/warmup.c
     src/policy/zone.c
     src/queue/body.c
-    src/queue/claim.c
+    src/queue/claim/claim.c
+    src/queue/claim/closed.c
+    src/queue/claim/turns.c
     src/queue/config/config.c
     src/queue/config/kept_hours.c
     src/queue/config/keys.c
     src/queue/config/relays.c
     src/queue/config/settings.c
+    src/queue/config/slow.c
+    src/queue/config/slow_counts.c
     src/queue/enqueue.c
     src/queue/event.c
     src/queue/history.c
@@ -220,6 +225,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/stats.c
     src/queue/sweep.c
     src/queue/windows/expect.c
+    src/queue/windows/flying.c
     src/queue/windows/ledger.c
     src/queue/windows/line.c
     src/queue/windows/payments.c
@@ -279,8 +285,11 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/log.c
     src/worker/manager.c
     src/worker/memory.c
+    src/worker/relay/answers.c
     src/worker/relay/closing.c
+    src/worker/relay/kept.c
     src/worker/relay/lane.c
+    src/worker/relay/passing.c
     src/worker/relay/paying.c
     src/worker/relay/route.c
     src/worker/relay/routes.c
@@ -356,6 +365,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/worker])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/policy])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/claim])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/config])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/sql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/windows])

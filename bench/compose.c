@@ -22,6 +22,7 @@
 
 #include "mime/compose/composer.h"
 #include "mime/template/campaign_message.h"
+#include "mime/wire/envelope.h"
 
 #define ATTACHMENT (10u << 20)
 

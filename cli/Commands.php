@@ -21,16 +21,16 @@ final class Commands
             . 'fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]], '
             . 'such as fixed:15,50 (default steps: after 1, 5 and 15 minutes, then hourly)',
         'bootstrap=FILE' => "a PHP file that returns ['queue' => …, 'compose' => …, "
-            . "'transport' => …, 'relays' => …, 'sign' => …, 'dkim' => …, 'onEvent' => …]; all keys "
-            . 'are optional',
+            . "'transport' => …, 'relays' => …, 'sign' => …, 'dkim' => …, 'onEvent' => …]; each is "
+            . 'optional',
         'json' => 'print JSON; errors too, as one line {"error": …, "exit": …} on standard error',
         'help' => 'print this',
         'version' => 'print the version',
     ];
 
     private const TRANSPORT = 'where mail goes: smtp://host:587, smtps://…, lmtp:///socket, '
-        . 'sendmail://default, file:///directory, null://null, mail APIs such as ses+https://…, '
-        . 'or several: failover(DSN DSN), roundrobin(DSN DSN) (default: $MAILQUEUE_TRANSPORT, '
+        . 'sendmail://default, file:///directory, null://null, ses+https://… and other mail APIs, '
+        . 'or several as failover(DSN DSN) (default: $MAILQUEUE_TRANSPORT, '
         . "or else ini mailqueue.transport, or else sendmail://default: php.ini's sendmail_path); "
         . 'no password here: other users can read arguments';
     private const ACCOUNTS = 'the directory of OAuth2 accounts (default: $MAILQUEUE_ACCOUNTS, or '
@@ -107,9 +107,8 @@ final class Commands
         'status' => [
             'args' => '',
             'words' => 0,
-            'text' => 'Show how many mails have each status, the oldest waiting mail, the limits '
-                . 'and what they still allow, the time until the queue is empty, and what keeps '
-                . 'mail from its recipients.',
+            'text' => 'Show how many mails have each status, the oldest waiting mail, what the '
+                . 'limits allow, when the queue will be empty, and what keeps mail back.',
             'examples' => [
                 'mailqueue status',
                 'mailqueue status --database /home/me/data/app.sqlite --json',
@@ -153,9 +152,7 @@ final class Commands
             'words' => 0,
             'text' => "Print the queue's figures in Prometheus' text format, for node_exporter's "
                 . 'textfile collector.',
-            'examples' => [
-                'mailqueue metrics',
-            ],
+            'examples' => ['mailqueue metrics'],
             'options' => [],
         ],
         'list' => [

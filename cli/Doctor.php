@@ -14,6 +14,7 @@ use MailQueue\Cli\Doctor\Paths;
 use MailQueue\Cli\Doctor\RunFiles;
 use MailQueue\Cli\Doctor\Server;
 use MailQueue\Cli\Move\Notice;
+use MailQueue\Cli\Report\SlowDomains;
 use MailQueue\Cli\Report\Waiting;
 use MailQueue\DatabaseException;
 use MailQueue\Job;
@@ -182,12 +183,26 @@ final class Doctor extends Check
                 $this->settings->command('config --unset mailRelayPause')
             );
         }
+        foreach (SlowDomains::texts($queue) as $text) {
+            $this->add(
+                false,
+                $text,
+                'Its mail goes faster again when more of it is accepted. If the domain asks for '
+                . 'less mail, set a limit for it (mailLimits, "to @…"). To forget what is '
+                . 'known of all domains:',
+                $this->settings->command('config --unset mailSlowDomains')
+            );
+        }
         foreach ([...$this->limits($queue, $stats), ...Status::pipelining($queue)] as $text) {
             $this->add(true, $text, '');
         }
     }
 
-    /** @return list<string> which limits and sending hours mail waits for: that is no fault */
+    /**
+     * Mail that waits for a limit or for its sending hours is not a fault.
+     *
+     * @return list<string> what it waits for
+     */
     private function limits(MailQueue $queue, Stats $stats): array
     {
         $token = Status::nextToken($stats);
@@ -198,8 +213,8 @@ final class Doctor extends Check
                 || $texts[] = 'the limit ' . Terminal::safe($limit['limit']) . ' is full until '
                     . Terminal::time($limit['fullUntil']);
         }
-        $closed = Status::closed($stats);
-        return [...$texts, ...Waiting::texts($queue, $stats), ...($closed === null ? [] : [$closed])];
+        $closed = (array) Status::closed($stats);
+        return [...$texts, ...Waiting::texts($queue, $stats), ...$closed];
     }
 
     private function lastRun(Stats $stats): void

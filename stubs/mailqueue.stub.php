@@ -668,8 +668,8 @@ namespace MailQueue {
          */
         public readonly ?int $expectedAt;
         /**
-         * Why not before: "hours" (mailHours), "pause" (a relay is paused), "mailMaxPerHour", or one of mailLimits as
-         * it is written there. null: nothing of this kind. Only a limit by relay or by sender is also named where
+         * Why not before: "hours" (mailHours), "pause" (a relay is paused), "mailMaxPerHour", one of mailLimits as it
+         * is written there, or "mailSlowdown: …" if a recipient's domain is slowed down. null: nothing of this kind. Only a limit by relay or by sender is also named where
          * $expectedAt is null.
          */
         public readonly ?string $waitsFor;
@@ -724,7 +724,7 @@ namespace MailQueue {
         /** When it lets the next one go, if none is left. */
         public readonly ?int $nextTokenAt;
         /**
-         * The limits of mailLimits. One that is by relay or by sender has many counts, so $left is null.
+         * The limits of mailLimits. One by relay, sender or recipient domain has many counts, so $left is null.
          *
          * @var list<array{limit: string, left: ?int, fullUntil: ?int}>
          */

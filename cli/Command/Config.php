@@ -7,6 +7,7 @@ namespace MailQueue\Cli\Command;
 use MailQueue;
 use MailQueue\Cli\Move\Record;
 use MailQueue\Cli\Nearest;
+use MailQueue\Cli\Report\SlowDomains;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 
@@ -94,6 +95,7 @@ final class Config extends Command
     ): string {
         return match (true) {
             ($value ?? '') === '' => '-',
+            $key === 'mailSlowDomains' => implode('; ', SlowDomains::texts($queue)) ?: 'none now',
             $key === 'mailRelayPause' => implode('; ', Status::pauses($queue)) ?: 'none now',
             $type === 'time' && preg_match('/\A\d{1,18}\z/', (string) $value)
                 => Terminal::time((int) $value),

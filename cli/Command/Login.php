@@ -51,9 +51,9 @@ final class Login extends Command
     private static function transport(Account $account, array $members): string
     {
         $host = ['microsoft' => 'smtp.office365.com', 'google' => 'smtp.gmail.com'];
+        $user = $members['grant'] === 'client_credentials' ? 'USER@' : '';
         return str_contains($members['scope'], 'graph.microsoft.com')
-            ? 'microsoftgraph+https://' . ($members['grant'] === 'client_credentials' ? 'USER@' : '')
-                . "default?account=$account->name"
+            ? "microsoftgraph+https://{$user}default?account=$account->name"
             : 'smtp://USER@' . ($host[$members['provider']] ?? 'HOST')
                 . ":587?auth=oauth2&account=$account->name";
     }
@@ -106,7 +106,8 @@ final class Login extends Command
         $secret = $this->secret();
         $members += array_intersect_key($old, ['client_secret' => '']);
         if (isset($given['certificate'])) {
-            $secret === null || throw Stop::usage('Give a client secret or --certificate, not both.');
+            $secret === null
+                || throw Stop::usage('Give a client secret or --certificate, not both.');
             unset($members['client_secret']);
         }
         if ($secret !== null) {

@@ -10,6 +10,7 @@ use MailQueue\Cli\Move\Notice;
 use MailQueue\Cli\Oauth\Account;
 use MailQueue\Cli\Strays;
 use MailQueue\Cli\Report\Metrics;
+use MailQueue\Cli\Report\SlowDomains;
 use MailQueue\Cli\Report\Waiting;
 use MailQueue\Cli\Terminal;
 use MailQueue\Stats;
@@ -33,8 +34,9 @@ final class Status extends Command
                 : $moved ?? 'Sending is switched off (mailQueueEnabled = 0).';
             $strays = Strays::text($queue);
             $texts = [$off, ...self::pauses($queue), ...self::logins(),
-                ...Waiting::texts($queue, $stats), self::closed($stats),
-                self::testMode($queue, $stats), ...self::pipelining($queue), $strays === null ? null
+                ...SlowDomains::texts($queue), ...Waiting::texts($queue, $stats),
+                self::closed($stats), self::testMode($queue, $stats), ...self::pipelining($queue),
+                $strays === null ? null
                     : "$strays " . $this->settings->command('doctor') . ' says what helps.'];
             foreach (array_filter($texts) as $text) {
                 $colour = str_starts_with($text, 'Test mode') ? Terminal::RED : Terminal::YELLOW;

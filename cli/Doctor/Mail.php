@@ -44,7 +44,11 @@ final class Mail extends Check
         }
     }
 
-    /** @param array<string, string> $relays warns if every user of this host can read the passwords */
+    /**
+     * Warns if every user of this host can read the passwords.
+     *
+     * @param array<string, string> $relays
+     */
     private function readable(array $relays): void
     {
         $file = (string) $this->settings->relaysFile();
@@ -81,8 +85,8 @@ final class Mail extends Check
                 => 'Until then no mail goes. mailqueue accounts lists the accounts.',
             default => 'Write it as smtp://user:password@host:587, smtps://…, lmtp:///socket, '
             . 'sendmail://default, file:///directory or null://null, a mail API as ses+https://…, '
-            . 'or several as failover(smtp://a smtp://b), with : / @ ? # in user and password percent-encoded '
-            . '(%3A %2F %40 %3F %23).',
+            . 'or several as failover(smtp://a smtp://b), with : / @ ? # in user and password '
+            . 'percent-encoded (%3A %2F %40 %3F %23).',
         });
         $isSecret = str_contains((string) $shown, '***');
         foreach ($why === null ? Group::relays((string) $transport) : [] as $relay) {
@@ -131,11 +135,14 @@ final class Mail extends Check
             default => ($isGraph ? 'https://graph.microsoft.com/Mail.Send'
                 : 'https://outlook.office.com/SMTP.Send') . ' offline_access',
         };
-        $this->add(false, "account $account->name has the scope $scope, which is not for "
+        $this->add(
+            false,
+            "account $account->name has the scope $scope, which is not for "
             . ($isGraph ? 'Microsoft Graph' : 'SMTP') . ': the relay will refuse its tokens',
             'Give the application the permission, then log in again:',
             "mailqueue login microsoft --account $account->name --scope "
-            . Terminal::word($wanted) . ($isClient ? ' --client-credentials' : ''));
+            . Terminal::word($wanted) . ($isClient ? ' --client-credentials' : '')
+        );
     }
 
     /** Warns if others on the network can read the password or the token. */

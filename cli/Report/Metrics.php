@@ -23,6 +23,7 @@ final class Metrics
         $metrics = new self();
         $stats = $queue->stats(self::EXACT);
         $metrics->ofQueue($queue, $stats);
+        $metrics->ofDomains($queue);
         $metrics->ofEvents($queue);
         return $metrics->text;
     }
@@ -49,6 +50,19 @@ final class Metrics
         ] as $name => [$help, $value]) {
             $value === null || $this->add($name, 'gauge', $help, [[[], $value]]);
         }
+    }
+
+    private function ofDomains(MailQueue $queue): void
+    {
+        $slow = SlowDomains::of($queue);
+        $help = 'Domains whose mail is slowed down, because too many recipients fail.';
+        $this->add('slow_domains', 'gauge', $help, [[[], count($slow)]]);
+        $pauses = [];
+        foreach ($slow as $domain => $facts) {
+            $pauses[] = [['domain' => $domain], $facts['pause']];
+        }
+        $help = 'The time from one mail to such a domain to the next.';
+        $this->add('slow_domain_pause_seconds', 'gauge', $help, $pauses);
     }
 
     private function ofEvents(MailQueue $queue): void

@@ -16,7 +16,7 @@ final class Waiting
     private const MOST = 1000;
     private const ABOVE_ALL = 1000;
 
-    /** @return array<string, array{mails: int, until: int}> by limit; until: of the first mail */
+    /** @return array<array-key, array{mails: int, until: int}> by limit; until: the first */
     public static function of(MailQueue $queue, Stats $stats): array
     {
         $waiting = [];
@@ -64,6 +64,7 @@ final class Waiting
         return Internal::select($queue, 'SELECT waits_for, count(*), min(next_attempt_at) FROM '
             . '(SELECT waits_for, next_attempt_at FROM {t}{D} WHERE {l} AND priority = ?1 AND '
             . 'next_attempt_at > ?2 ORDER BY next_attempt_at LIMIT ' . self::MOST . ') AS later '
-            . 'WHERE waits_for IS NOT NULL GROUP BY waits_for ORDER BY waits_for', [$priority, time()]);
+            . 'WHERE waits_for IS NOT NULL GROUP BY waits_for ORDER BY waits_for', [$priority,
+                time()]);
     }
 }

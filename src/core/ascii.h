@@ -33,12 +33,6 @@ static inline bool mq_is_alnum(char c)
     return mq_is_alpha(c) || mq_is_digit(c);
 }
 
-/* atext of RFC 5322, section 3.2.3. */
-static inline bool mq_is_atext(char c)
-{
-    return mq_is_alnum(c) || (c != '\0' && strchr("!#$%&'*+-/=?^_`{|}~", c) != NULL);
-}
-
 /* The value of a hexadecimal digit, or -1. */
 static inline int mq_hex_value(char c)
 {

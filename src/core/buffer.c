@@ -182,19 +182,6 @@ void mq_buffer_int(struct mq_buffer *buffer, int64_t value)
     mq_buffer_append(buffer, text, (size_t)n);
 }
 
-void mq_buffer_percent(struct mq_buffer *buffer, struct mq_str s, const char *plain)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.data[i];
-        bool is_plain = c != '\0' && (strchr("-._~", c) != NULL || strchr(plain, c) != NULL);
-        if (mq_is_alnum(c) || is_plain) {
-            mq_buffer_char(buffer, c);
-        } else {
-            mq_buffer_printf(buffer, "%%%02X", (unsigned)(unsigned char)c);
-        }
-    }
-}
-
 void mq_buffer_printf(struct mq_buffer *buffer, const char *format, ...)
 {
     va_list args;

@@ -46,12 +46,9 @@ void mq_buffer_cstr(struct mq_buffer *buffer, const char *s);
 void mq_buffer_char(struct mq_buffer *buffer, char c);
 void mq_buffer_utf8(struct mq_buffer *buffer, uint32_t code); /* a code point */
 void mq_buffer_int(struct mq_buffer *buffer, int64_t value);
-/* Appends s percent-encoded (RFC 3986), without the unreserved characters and those of `plain`. */
-void mq_buffer_percent(struct mq_buffer *buffer, struct mq_str s, const char *plain);
 void mq_buffer_printf(struct mq_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-char *mq_buffer_take(struct mq_buffer *buffer); /* the malloc'ed data, or NULL if failed or empty;
-                                                   the buffer is empty afterwards */
+char *mq_buffer_take(struct mq_buffer *buffer); /* malloc'ed; NULL: failed or empty. Then empty */
 static inline struct mq_str mq_buffer_view(const struct mq_buffer *buffer)
 {
     return (struct mq_str){buffer->data, buffer->len};

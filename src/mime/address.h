@@ -5,8 +5,14 @@
 
 #include <stdbool.h>
 
-#include "core/buffer.h"
+#include "core/ascii.h"
 #include "core/error.h"
+
+/* atext of RFC 5322, section 3.2.3. */
+static inline bool mq_is_atext(char c)
+{
+    return mq_is_alnum(c) || (c != '\0' && strchr("!#$%&'*+-/=?^_`{|}~", c) != NULL);
+}
 
 /* Checks a plain addr-spec of at most 254 octets. The local part is a dot-atom of at most 64 octets
  * that does not begin with '-': no quoted string, no comment. The domain is A-labels (at most 255

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/ascii.h"
+#include "mime/address.h"
 #include "mime/encode.h"
 
 #define LINE_MAX_FOLD  78 /* RFC 5322, 2.1.1 */

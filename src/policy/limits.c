@@ -7,10 +7,14 @@
 
 #define DAY_S INT64_C(86400)
 
-#define FORM                                                                                 \
-    "a limit is N/LENGTH, as 60/1h; then \"mails\" if it does not count recipients; then "   \
-    "\"per relay\", \"per sender\" or \"per sender domain\", which can name one: per relay " \
-    "smtp.example.org, per sender shop@example.org, per sender @example.org"
+#define FORM                                                                                       \
+    "a limit is N/LENGTH, as 60/1h; then \"mails\" if it does not count recipients; then "         \
+    "\"per relay\", \"per sender\", \"per sender domain\" or \"per recipient domain\", which can " \
+    "name one: per relay smtp.example.org, per sender shop@example.org, per sender "               \
+    "@example.org, to @example.net"
+
+#define SESSIONS_FORM \
+    "sessions are N to a domain: \"5 to @example.net\", or \"20 per recipient domain\""
 
 static enum mq_status wrong(struct mq_str limit, const char *what, struct mq_error *err)
 {
@@ -75,33 +79,58 @@ static enum mq_status parse_amount(struct mq_str word, struct mq_limit *out, str
     return MQ_OK;
 }
 
+/* Checks whom a limit names: a relay, a mailbox, or a domain with an @ before it. */
+static enum mq_status check_only(const struct mq_limit *limit, struct mq_error *err)
+{
+    struct mq_str only = limit->only;
+    size_t at = mq_str_find(only, '@');
+    bool domain = limit->scope == MQ_SCOPE_DOMAIN || limit->scope == MQ_SCOPE_TO;
+    if (is_word(only, "mails") || is_word(only, "recipients")) {
+        return wrong(limit->text, "what is counted stands before \"per\" or \"to\"; " FORM, err);
+    }
+    if (only.len == 0 || limit->scope == MQ_SCOPE_RELAY || (at == 0 && only.len > 1) ||
+        (!domain && at + 1 < only.len)) {
+        return MQ_OK;
+    }
+    return wrong(limit->text,
+                 domain ? "a domain is written with an @ before it; " FORM
+                        : "a sender is a mailbox, or a domain behind an @; " FORM,
+                 err);
+}
+
 /* Parses what follows "per". */
 static enum mq_status parse_scope(struct mq_str rest, struct mq_limit *out, struct mq_error *err)
 {
     struct mq_str scope = cut_word(&rest);
-    struct mq_str only = cut_word(&rest);
+    out->only = cut_word(&rest);
+    bool domain = is_word(out->only, "domain");
     if (is_word(scope, "relay")) {
         out->scope = MQ_SCOPE_RELAY;
-    } else if (is_word(scope, "sender") && is_word(only, "domain")) {
-        out->scope = MQ_SCOPE_DOMAIN;
-        only = cut_word(&rest);
     } else if (is_word(scope, "sender")) {
-        out->scope = MQ_SCOPE_SENDER;
+        out->scope = domain ? MQ_SCOPE_DOMAIN : MQ_SCOPE_SENDER;
+    } else if (is_word(scope, "recipient") && domain) {
+        out->scope = MQ_SCOPE_TO;
     } else {
-        return wrong(out->text, "\"per\" needs relay, sender or sender domain behind it; " FORM,
-                     err);
+        return wrong(
+            out->text,
+            "\"per\" needs relay, sender, sender domain or recipient domain behind it; " FORM, err);
     }
-    size_t at = mq_str_find(only, '@');
-    if (only.len > 0 && out->scope != MQ_SCOPE_RELAY && at + 1 >= only.len) {
-        return wrong(out->text, "a sender is a mailbox, or a domain behind an @; " FORM, err);
+    if (domain && out->scope != MQ_SCOPE_RELAY) {
+        out->only = cut_word(&rest);
     }
-    if (out->scope == MQ_SCOPE_DOMAIN && at > 0 && only.len > 0) {
-        return wrong(out->text, "a sender domain is written with an @ before it; " FORM, err);
+    MQ_TRY(check_only(out, err));
+    return rest.len == 0 ? MQ_OK : wrong(rest, "is not expected here; " FORM, err);
+}
+
+/* Parses what follows "to": a domain. */
+static enum mq_status parse_to(struct mq_str rest, struct mq_limit *out, struct mq_error *err)
+{
+    out->scope = MQ_SCOPE_TO;
+    out->only = cut_word(&rest);
+    if (out->only.len == 0) {
+        return wrong(out->text, "\"to\" needs a domain behind it, as @example.net; " FORM, err);
     }
-    if (is_word(only, "mails") || is_word(only, "recipients")) {
-        return wrong(out->text, "what is counted stands before \"per\"; " FORM, err);
-    }
-    out->only = only;
+    MQ_TRY(check_only(out, err));
     return rest.len == 0 ? MQ_OK : wrong(rest, "is not expected here; " FORM, err);
 }
 
@@ -118,8 +147,9 @@ static enum mq_status parse_one(struct mq_str text, struct mq_limit *out, struct
     if (word.len == 0) {
         return MQ_OK;
     }
-    return is_word(word, "per") ? parse_scope(rest, out, err)
-                                : wrong(word, "is not a word of a limit; " FORM, err);
+    return is_word(word, "per")  ? parse_scope(rest, out, err)
+           : is_word(word, "to") ? parse_to(rest, out, err)
+                                 : wrong(word, "is not a word of a limit; " FORM, err);
 }
 
 /* The larger of two limits of one window would have no effect: probably a mistake. */
@@ -129,7 +159,10 @@ static bool same_window(const struct mq_limit *a, const struct mq_limit *b)
            mq_str_equal_nocase(a->only, b->only);
 }
 
-enum mq_status mq_limits_parse(struct mq_str text, struct mq_limits *out, struct mq_error *err)
+static enum mq_status parse_all(struct mq_str text,
+                                enum mq_status (*parse)(struct mq_str, struct mq_limit *,
+                                                        struct mq_error *),
+                                struct mq_limits *out, struct mq_error *err)
 {
     bool more = mq_str_trim(text).len > 0;
     out->count = 0;
@@ -140,7 +173,7 @@ enum mq_status mq_limits_parse(struct mq_str text, struct mq_limits *out, struct
             return wrong(one, "there are more than 16 limits: leave some out", err);
         }
         struct mq_limit *limit = &out->items[out->count];
-        MQ_TRY(parse_one(one, limit, err));
+        MQ_TRY(parse(one, limit, err));
         for (size_t i = 0; i < out->count; i++) {
             if (same_window(&out->items[i], limit)) {
                 return wrong(one, "another limit is for the same window: keep one of the two", err);
@@ -149,6 +182,55 @@ enum mq_status mq_limits_parse(struct mq_str text, struct mq_limits *out, struct
         out->count++;
     }
     return MQ_OK;
+}
+
+enum mq_status mq_limits_parse(struct mq_str text, struct mq_limits *out, struct mq_error *err)
+{
+    return parse_all(text, parse_one, out, err);
+}
+
+/* Whether this is a domain with an @ before it. */
+static bool is_domain(struct mq_str text)
+{
+    struct mq_str name = text.len > 0 ? mq_str_skip(text, 1) : text;
+    return name.len > 0 && text.data[0] == '@' && mq_str_find(name, '@') == name.len &&
+           mq_str_find(name, ' ') == name.len;
+}
+
+/* Parses "N to @domain" or "N per recipient domain". */
+static enum mq_status parse_sessions(struct mq_str text, struct mq_limit *out, struct mq_error *err)
+{
+    *out = (struct mq_limit){.text = text};
+    struct mq_str number = cut_word(&text);
+    out->n = cut_number(&number);
+    if (out->n <= 0 || out->n > MQ_SESSIONS_N_MAX || number.len > 0) {
+        return wrong(out->text, "N must be from 1 to 1000; " SESSIONS_FORM, err);
+    }
+    struct mq_str word = cut_word(&text);
+    bool any =
+        is_word(word, "per") && is_word(cut_word(&text), "recipient") && is_word(text, "domain");
+    out->scope = MQ_SCOPE_TO;
+    out->only = any ? out->only : text;
+    return any || (is_word(word, "to") && is_domain(text)) ? MQ_OK
+                                                           : wrong(out->text, SESSIONS_FORM, err);
+}
+
+enum mq_status mq_sessions_parse(struct mq_str text, struct mq_limits *out, struct mq_error *err)
+{
+    return parse_all(text, parse_sessions, out, err);
+}
+
+int64_t mq_sessions_to(const struct mq_limits *sessions, const char *domain)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < sessions->count; i++) {
+        const struct mq_limit *one = &sessions->items[i];
+        if (one->only.len > 0 && mq_str_equal_nocase(one->only, mq_str_of(domain))) {
+            return one->n;
+        }
+        n = one->only.len == 0 ? one->n : n;
+    }
+    return n;
 }
 
 void mq_limits_add(struct mq_limits *limits, const struct mq_limits *more)
@@ -227,6 +309,15 @@ bool mq_limit_holds(const struct mq_limit *limit, const char *relay, const char 
     case MQ_SCOPE_DOMAIN:
         *who = domain;
         return domain.len > 0 && (only.len == 0 || mq_str_equal_nocase(domain, only));
+    case MQ_SCOPE_TO:
+        break;
     }
     return false;
+}
+
+bool mq_limit_holds_to(const struct mq_limit *limit, const char *recipient, struct mq_str *who)
+{
+    *who = at_domain(mq_str_of(recipient));
+    return limit->scope == MQ_SCOPE_TO && who->len > 0 &&
+           (limit->only.len == 0 || mq_str_equal_nocase(*who, limit->only));
 }

@@ -172,9 +172,9 @@ static enum mq_status read_limits(struct mq_warmup *warmup, struct mq_str rules,
     enum mq_status status = mq_limits_parse(mq_str_of(warmup->limits_text), &warmup->limits, &why);
     const char *reason = strstr(why.text, "\": ");
     mq_str_printable(shown, sizeof shown, 0, rules);
-    return status == MQ_OK ? MQ_OK
-                           : mq_error_set(err, status, NULL, "\"%s\"%s", shown,
-                                          reason ? reason + 1 : why.text);
+    return status == MQ_OK
+               ? MQ_OK
+               : mq_error_set(err, status, NULL, "\"%s\"%s", shown, reason ? reason + 1 : why.text);
 }
 
 static enum mq_status read_rules(struct mq_warmup *warmup, struct mq_str text, struct mq_error *err)

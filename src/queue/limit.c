@@ -22,7 +22,8 @@
 struct mq_party mq_job_party(const struct mq_job *job)
 {
     return (struct mq_party){.relay = job->paid_to,
-                             .from = job->from_paid ? job->envelope_from : NULL};
+                             .from = job->from_paid ? job->envelope_from : NULL,
+                             .to = job->to_paid ? job : NULL};
 }
 
 enum mq_status mq_limit_set_relay(const struct mq_tx *tx, struct mq_job *job, const char *relay,

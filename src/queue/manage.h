@@ -21,7 +21,7 @@ struct mq_value;
 /* A limit of mailLimits or mailWarmup. */
 struct mq_limit_state {
     char text[160];       /* as written, or its beginning */
-    int64_t left;         /* recipients or mails that have room now; -1: by relay or sender */
+    int64_t left;         /* recipients or mails that have room now; -1: it has many counts */
     int64_t full_until_s; /* 0: it has room */
 };
 struct mq_stats {
@@ -37,7 +37,7 @@ struct mq_stats {
     struct mq_limit_state limits[2 * MQ_LIMITS_MAX];
     size_t limit_count;
     double tokens;      /* that are left now; 0 without a limit */
-    int64_t token_s;    /* when the next one comes; 0: one is left, or there is no limit */
+    int64_t token_s;    /* when the next one comes; 0: a token is left, or no limit is set */
     int64_t empty_in_s; /* until all is sent, at the limit; -1: unknown (no limit set) */
     bool enabled;
     int64_t last_run_s;     /* when a worker last ran; 0: never */

@@ -381,7 +381,8 @@ enum mq_status mq_settle_one(struct mq_tx *tx, struct mq_settlement *s, enum mq_
         struct mq_outlay outlay = {.party = mq_job_party(s->job),
                                    .paid = s->job->paid,
                                    .handed = s->handed_over,
-                                   .at_s = taken_s(tx, s)};
+                                   .at_s = taken_s(tx, s),
+                                   .results = s->results};
         status = mq_limit_return(tx, &outlay, err);
     }
     mq_buffer_clear(&plan.error);

@@ -7,7 +7,6 @@
 
 #include "db/db.h"
 #include "policy/limits.h"
-#include "queue/config/config.h"
 #include "queue/config/kept_hours.h"
 #include "queue/config/keys.h"
 #include "queue/config/relays.h"
@@ -245,8 +244,11 @@ static enum mq_status read_limits(struct mq_tx *tx, struct mq_stats *out, struct
     struct mq_limits *limits = tx->settings.limits;
     struct mq_room room;
     for (size_t i = 0; limits && i < limits->count; i++) {
-        struct mq_limit_state *state = &out->limits[out->limit_count++];
         const struct mq_limit *limit = &limits->items[i];
+        if (limit->slow) {
+            continue;
+        }
+        struct mq_limit_state *state = &out->limits[out->limit_count++];
         mq_str_printable(state->text, sizeof(state->text), 0, limit->text);
         state->left = -1;
         if (limit->scope == MQ_SCOPE_ALL) {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/error.h"
+#include "policy/outcome.h"
 #include "queue/event.h"
 
 struct mq_claim;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/json.h"
+#include "policy/limits.h"
 #include "queue/claim.h"
 #include "queue/config/kept_hours.h"
 #include "queue/handle.h"
@@ -12,6 +13,26 @@
 #include "queue/redirect.h"
 #include "queue/steps.h"
 #include "queue/windows/payments.h"
+
+/* Says how many mails can go to which domain, and which ones are slowed down, so that the worker
+ * has it counted whether they work again. */
+static enum mq_status tell_domains(const struct mq_tx *tx, struct mq_claim *claim,
+                                   struct mq_error *err)
+{
+    const struct mq_limits *limits = tx->settings.limits;
+    struct mq_buffer slow = {0};
+    for (size_t i = 0; limits && i < limits->count; i++) {
+        if (limits->items[i].slow) {
+            mq_buffer_cstr(&slow, slow.len ? " " : "");
+            mq_buffer_str(&slow, limits->items[i].only);
+        }
+    }
+    bool failed = slow.failed;
+    claim->slow = mq_buffer_take(&slow);
+    mq_buffer_clear(&slow);
+    claim->sessions = tx->settings.sessions ? strdup(tx->settings.sessions) : NULL;
+    return failed || (tx->settings.sessions && !claim->sessions) ? mq_error_nomem(err) : MQ_OK;
+}
 
 /* Recovers and claims. */
 static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struct mq_error *err)
@@ -25,6 +46,7 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struc
         return MQ_OK;
     }
     bool ready = true;
+    MQ_TRY(tell_domains(tx, cycle->claim, err));
     cycle->claim->forward_after = tx->queue->forward_after;
     cycle->claim->forward_mark = tx->queue->forward_mark;
     enum mq_status hours = mq_hours_ready(tx->queue, &tx->settings, tx->now_s, &ready, err);
@@ -117,44 +139,53 @@ static enum mq_status write_envelope(struct mq_queue *queue, const struct mq_job
     return status;
 }
 
-/* How many recipients the job can have in all. The limits of its sender hold from now on, if the
- * claim did not know the sender. */
+/* The sender and the recipients, as far as the claim did not know them: their limits hold from now
+ * on. */
+static struct mq_party newly_known(const struct mq_job *job)
+{
+    return (struct mq_party){.from = job->from_paid ? NULL : job->envelope_from,
+                             .to = job->to_paid ? NULL : job,
+                             .only_from = true};
+}
+
+/* How many recipients the job can have in all. Those that its claim knew and did not pay for wait
+ * for the next claim if there are limits by recipient. */
 static enum mq_status affordable(struct mq_tx *tx, const struct mq_job *job, int64_t *most,
                                  struct mq_error *err)
 {
     struct mq_room room;
-    struct mq_party paid = mq_job_party(job);
-    struct mq_party sender = {.from = job->envelope_from, .only_from = true};
+    struct mq_party paid = mq_job_party(job), late = newly_known(job);
+    bool fixed = job->to_paid && mq_settings_limit_by(&tx->settings, MQ_SCOPE_TO);
+    paid.to = NULL;
     MQ_TRY(mq_limit_allowance(tx, &paid, most, err));
-    *most = *most == MQ_LIMIT_NONE ? *most : *most + job->paid;
-    if (!job->from_paid) {
-        MQ_TRY(mq_windows_room(tx, &sender, &room, err));
-        *most = room.recipients < *most ? room.recipients : *most;
-    }
+    *most = fixed ? job->paid : *most == MQ_LIMIT_NONE ? *most : *most + job->paid;
+    MQ_TRY(mq_windows_room(tx, &late, &room, err));
+    *most = room.recipients < *most ? room.recipients : *most;
     return MQ_OK;
 }
 
 /* Pays for recipients that the claim has not paid for, as many as the tokens allow. If a limit of
- * the sender allows none, gives back what the claim has paid. */
+ * the sender or of a recipient allows none, gives back what the claim has paid. */
 static enum mq_status pay_rest(struct mq_tx *tx, struct mq_job *job, struct mq_error *err)
 {
     int64_t most = 0;
     struct mq_party paid = mq_job_party(job);
-    struct mq_party sender = {.from = job->envelope_from, .only_from = true};
+    struct mq_party late = newly_known(job);
     MQ_TRY(affordable(tx, job, &most, err));
     MQ_TRY(mq_job_set_targets(job, &tx->settings, most, err));
     int64_t targets = (int64_t)job->targets.count;
-    if (!mq_settings_limit(&tx->settings)) {
+    if (!mq_settings_pays(&tx->settings)) {
         return MQ_OK;
     }
-    if (targets > 0 && !job->from_paid) {
-        MQ_TRY(mq_limit_take(tx, &sender, targets, true, err));
+    if (targets > 0) {
+        MQ_TRY(mq_limit_take(tx, &late, targets, true, err));
     }
     if (targets == 0) {
         struct mq_outlay unused = {.party = paid, .paid = job->paid};
         MQ_TRY(mq_limit_return(tx, &unused, err));
         job->paid = 0;
     } else if (targets > job->paid) {
+        paid.to = NULL; /* all that go now are in `late` */
         MQ_TRY(mq_limit_take(tx, &paid, targets - job->paid, job->paid == 0, err));
         job->paid = (int)targets;
     }
@@ -206,7 +237,7 @@ enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job,
     if (status != MQ_OK || !held) {
         unpay(job, paid);
     } else {
-        job->from_paid = true;
+        job->from_paid = job->to_paid = true;
     }
     if (status == MQ_OK) {
         *lost = !held;
@@ -258,7 +289,8 @@ static enum mq_status take_tokens(struct mq_tx *tx, int64_t wanted, int64_t *tak
     MQ_TRY(mq_limit_allowance(tx, &nobody, &allowed, err));
     *taken = wanted < allowed ? wanted : allowed;
     MQ_TRY(mq_limit_take(tx, &nobody, *taken, *taken > 0, err));
-    struct mq_outlay outlay = {nobody, *taken, *taken, tx->now_s, false};
+    struct mq_outlay outlay = {
+        .party = nobody, .paid = *taken, .handed = *taken, .at_s = tx->now_s};
     MQ_TRY(mq_limit_return(tx, &outlay, err));
     return mq_limit_store(tx, err);
 }

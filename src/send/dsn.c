@@ -290,7 +290,7 @@ void mq_dsn_clear(struct mq_dsn *dsn)
 static void append_command(struct mq_buffer *out, const struct mq_strings *words)
 {
     mq_buffer_cstr(out, "?command=");
-    mq_buffer_percent(out, mq_str_of(words->items[0]), PLAIN "/");
+    mq_dsn_encode(out, mq_str_of(words->items[0]), PLAIN "/");
     for (size_t i = 1; i < words->count; i++) {
         if (strcmp(words->items[i], "-t") != 0 && strcmp(words->items[i], "-i") != 0) {
             mq_buffer_cstr(out, "%20***");
@@ -306,11 +306,11 @@ static void append_login(struct mq_buffer *out, const struct mq_dsn *dsn)
         return;
     }
     bool is_key = mq_dsn_is(dsn, "ses+https") || mq_dsn_is(dsn, "mailgun+https");
-    mq_buffer_percent(out, mq_str_of(is_key ? "***" : dsn->user), PLAIN);
+    mq_dsn_encode(out, mq_str_of(is_key ? "***" : dsn->user), PLAIN);
     if (dsn->password != NULL) {
         mq_buffer_char(out, ':');
         bool is_domain = mq_dsn_is(dsn, "mailgun+https");
-        mq_buffer_percent(out, mq_str_of(is_domain ? dsn->password : "***"), PLAIN);
+        mq_dsn_encode(out, mq_str_of(is_domain ? dsn->password : "***"), PLAIN);
     }
     mq_buffer_char(out, '@');
 }
@@ -325,7 +325,7 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
         mq_buffer_printf(&out, ":%d", dsn->port);
     }
     if (dsn->path != NULL) {
-        mq_buffer_percent(&out, mq_str_of(dsn->path), PLAIN "/");
+        mq_dsn_encode(&out, mq_str_of(dsn->path), PLAIN "/");
     }
     if (dsn->command.count > 0) {
         append_command(&out, &dsn->command);
@@ -335,7 +335,7 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
     }
     if (dsn->account != NULL && mq_dsn_is_http(dsn)) { /* SMTP's is told by the user */
         mq_buffer_cstr(&out, "?account=");
-        mq_buffer_percent(&out, mq_str_of(dsn->account), PLAIN);
+        mq_dsn_encode(&out, mq_str_of(dsn->account), PLAIN);
     }
     return mq_buffer_take(&out);
 }

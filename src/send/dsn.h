@@ -70,11 +70,7 @@ struct mq_dsn {
 
 /* MQ_CONFIG with field "transport" on unknown schemes or options, options that do not apply to the
  * scheme, bad percent-encoding, control characters, ports out of range. The text never repeats the
- * password. Options: auth, account, tls, cafile, verify_peer, ehlo, source_ip, family, proxy,
- * pipelining, connect_timeout, command_timeout, data_timeout, block_timeout, final_timeout,
- * idle_timeout (seconds, decimals allowed), max_mails, connections; lmtp:// has no TLS and login;
- * for sendmail:// command, final_timeout and connections; for file:// none; for APIs those of SMTP
- * that concern connections, region and session_token. */
+ * password. The options are those of dsn_options.c. */
 enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err);
 void mq_dsn_clear(struct mq_dsn *dsn);
 /* Without secrets, malloc'ed: "smtp://user:***@host", "sendmail://default?command=/bin/x%20***". */

@@ -63,6 +63,19 @@ enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *er
     return status;
 }
 
+void mq_dsn_encode(struct mq_buffer *out, struct mq_str s, const char *plain)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.data[i];
+        bool is_plain = c != '\0' && (strchr("-._~", c) != NULL || strchr(plain, c) != NULL);
+        if (mq_is_alnum(c) || is_plain) {
+            mq_buffer_char(out, c);
+        } else {
+            mq_buffer_printf(out, "%%%02X", (unsigned)(unsigned char)c);
+        }
+    }
+}
+
 bool mq_dsn_cut(struct mq_str *text, char c, struct mq_str *head)
 {
     if (mq_str_find(*text, c) == text->len) {

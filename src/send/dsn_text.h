@@ -14,6 +14,8 @@ enum mq_status mq_dsn_bad(struct mq_error *err, const char *what);
 void mq_dsn_wipe(char *secret);
 /* Percent-decodes into malloc'ed *out. "+" stays: it is a space only in HTML forms. */
 enum mq_status mq_dsn_decode(struct mq_str text, char **out, struct mq_error *err);
+/* Appends s percent-encoded, without the unreserved characters of RFC 3986 and those of `plain`. */
+void mq_dsn_encode(struct mq_buffer *out, struct mq_str s, const char *plain);
 /* Moves what is before the first c from *text to *head and drops the c; false: there is none. */
 bool mq_dsn_cut(struct mq_str *text, char c, struct mq_str *head);
 /* Whether a host is this one: localhost, 127.0.0.0/8 or ::1, also in brackets. */

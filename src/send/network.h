@@ -12,8 +12,7 @@ struct mq_dsn;
 
 /* Sets TLS, proxy, addresses and the timeout of the connection. */
 bool mq_network_set(CURL *easy, const struct mq_dsn *dsn);
-/* Whether another try soon would gain nothing. One timeout is enough, because it took long: three
- * of them would outlast a run. */
+/* Whether another try soon would gain nothing. One timeout took long: three would outlast a run. */
 bool mq_network_is_hopeless(CURLcode code);
 
 /* Appends libcurl's words to `trace`, in the form of mq_smtp_probe(); with `replies`, also what is

@@ -2,6 +2,7 @@
  * slot again on a new connection, and does a piece of the sweep and of the upkeep in between. */
 #include "queue/queue.h"
 #include "worker/deliveries.h"
+#include "worker/relay/answers.h"
 #include "worker/run.h"
 #include "worker/signals.h"
 
@@ -162,6 +163,7 @@ void mq_run_upkeep(struct mq_run *run)
         run->database.next_sweep_ms =
             now_ms + (run->database.sweep.done ? SWEEP_AGAIN_MS : SWEEP_EVERY_MS);
     }
+    mq_run_count_domains(run, false);
     if (now_ms >= run->database.next_maintain_ms) {
         mq_queue_maintain(run->queue);
         run->database.next_maintain_ms = now_ms + MAINTAIN_EVERY_MS;

@@ -8,6 +8,7 @@
 #include "send/intent/intent.h"
 #include "send/transport.h"
 #include "worker/deliveries.h"
+#include "worker/relay/kept.h"
 #include "worker/relay/route.h"
 #include "worker/relay/routes.h"
 #include "worker/run.h"
@@ -45,6 +46,30 @@ void mq_delivery_move(struct mq_delivery *delivery, struct mq_deliveries *list)
     delivery->next = NULL;
     list->tail = delivery;
     list->count++;
+}
+
+void mq_delivery_move_first(struct mq_delivery *delivery, struct mq_deliveries *list)
+{
+    leave_list(delivery);
+    struct mq_delivery **behind = list->head ? &list->head->prev : &list->tail;
+    *behind = delivery;
+    delivery->list = list;
+    delivery->prev = NULL;
+    delivery->next = list->head;
+    list->head = delivery;
+    list->count++;
+}
+
+void mq_delivery_leaves(struct mq_delivery *delivery)
+{
+    for (size_t i = 0; i < delivery->use_count; i++) {
+        delivery->uses[i]->count -= !delivery->is_kept;
+        delivery->uses[i]->held -= delivery->is_kept;
+        delivery->run->domain_left = true;
+    }
+    free(delivery->uses);
+    delivery->uses = NULL;
+    delivery->use_count = 0;
 }
 
 static struct mq_delivery **bucket_of(struct mq_run *run, int64_t job_id)
@@ -113,6 +138,7 @@ void mq_delivery_free(struct mq_delivery *delivery)
     }
     *link = delivery->chain;
     leave_list(delivery);
+    mq_delivery_leaves(delivery);
     delivery->run->held--;
     drop_attempt(delivery);
     mq_job_clear(&delivery->job);
@@ -147,6 +173,7 @@ void mq_delivery_done(struct mq_delivery *delivery)
 {
     struct mq_run *run = delivery->run;
     mq_delivery_drop_message(delivery);
+    mq_delivery_leaves(delivery);
     if (run->done.count == 0) {
         run->first_done_ms = mq_run_now_ms(run);
     }
@@ -169,7 +196,7 @@ size_t mq_run_waiting(const struct mq_run *run)
     for (size_t i = 0; i < run->relays->lane_count; i++) {
         sum += run->relays->lanes[i]->paid.count;
     }
-    return sum;
+    return sum + run->kept.count;
 }
 
 size_t mq_run_doubted(const struct mq_run *run)
@@ -201,6 +228,7 @@ void mq_deliveries_release_waiting(struct mq_run *run)
     for (size_t i = 0; i < run->relays->lane_count; i++) {
         release_all(&run->relays->lanes[i]->paid);
     }
+    release_all(&run->kept);
 }
 
 /* ---- the transport's results, by target, become the queue's, by recipient ---- */

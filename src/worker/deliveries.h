@@ -1,4 +1,4 @@
-/* The claimed jobs of a run. Each is in one of the five lists that worker/run.h names. */
+/* The claimed jobs of a run. Each is in one of the six lists that worker/run.h names. */
 #ifndef MQ_WORKER_DELIVERIES_H
 #define MQ_WORKER_DELIVERIES_H
 
@@ -8,6 +8,7 @@
 #include "worker/worker.h"
 
 struct mq_deliveries;
+struct mq_domain_use;
 struct mq_lane;
 struct mq_route;
 struct mq_run;
@@ -37,6 +38,10 @@ struct mq_delivery {
     int64_t back_after_s;    /* if no attempt counts: seconds until due; -1: due as before */
     char error[MQ_ERROR_TEXT_MAX];
 
+    struct mq_domain_use **uses; /* relay/kept.h: the domains that it counts for */
+    size_t use_count;
+    bool is_kept; /* for which it is one of those that are held */
+
     struct mq_deliveries *list; /* the list that it is in; NULL: none */
     struct mq_delivery *prev, *next;
     struct mq_delivery *chain; /* the next one in its hash bucket */
@@ -48,8 +53,12 @@ static inline bool mq_delivery_goes_back(const struct mq_delivery *delivery)
     return !delivery->by_recipient && delivery->outcome == MQ_OUTCOME_RELEASED;
 }
 
-/* Moves a delivery from its list to the end of another. */
+/* Moves a delivery from its list to the end of another, or to the beginning. */
 void mq_delivery_move(struct mq_delivery *delivery, struct mq_deliveries *list);
+
+void mq_delivery_move_first(struct mq_delivery *delivery, struct mq_deliveries *list);
+/* Counts it for no domain any more: it is not under way. */
+void mq_delivery_leaves(struct mq_delivery *delivery);
 
 /* Makes a delivery that is in no list yet. It takes over the contents of `job` and zeroes that.
  * NULL without memory; `job` is unchanged then. */

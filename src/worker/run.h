@@ -1,8 +1,9 @@
 /* A worker run from the inside. Nothing outside src/worker/ includes this.
  *
- * A claimed job is a delivery. It is in one of five lists:
+ * A claimed job is a delivery. It is in one of six lists:
  *   waiting    its route's: claimed, not begun
  *   paid       its lane's: likewise, if relays have limits (relay/paying.h)
+ *   kept       likewise, but its domain has all its sessions (relay/kept.h)
  *   under_way  the transport has it
  *   done       its outcome is known and not committed yet
  *   doubted    its lane's: it failed, and it is not known yet if that is its own fault or the
@@ -29,6 +30,8 @@
 #define MQ_RUN_MANY        3   /* mails failed in a row: the relay may be the cause */
 #define MQ_RUN_BUCKETS     512
 
+struct mq_domain_sessions;
+struct mq_domains;
 struct mq_intent;
 struct mq_manager;
 struct mq_recovery;
@@ -70,9 +73,13 @@ struct mq_run {
     size_t slots; /* of the intent file */
     bool no_slot; /* the intent file is full until something is settled */
 
+    struct mq_domains *domains;          /* relay/answers.h; NULL: no mail has ended yet */
+    struct mq_domain_sessions *sessions; /* relay/kept.h; NULL: no rules */
+    bool domain_left;                    /* a domain has fewer deliveries under way than before */
     struct mq_deliveries under_way, done;
-    struct mq_delivery *buckets[MQ_RUN_BUCKETS]; /* deliveries of all five lists, by job id */
-    size_t held;                                 /* how many are in the five lists */
+    struct mq_deliveries kept;                   /* wait for sessions of their domains */
+    struct mq_delivery *buckets[MQ_RUN_BUCKETS]; /* deliveries of all six lists, by job id */
+    size_t held;                                 /* how many are in the six lists */
     int64_t first_done_ms;                       /* when `done` stopped being empty */
     bool unknown_jobs; /* perhaps this run has claimed jobs that have no delivery */
     struct mq_events events;

@@ -132,6 +132,7 @@ static void doubted(struct mq_lane *lane, struct mq_delivery *delivery)
     }
     lane->doubts.mails++;
     pauses(lane);
+    mq_delivery_leaves(delivery);
     mq_delivery_move(delivery, &lane->doubted);
 }
 

@@ -8,6 +8,8 @@
 #include "worker/deliveries.h"
 #include "worker/files.h"
 #include "worker/manager.h"
+#include "worker/relay/answers.h"
+#include "worker/relay/kept.h"
 #include "worker/relay/paying.h"
 #include "worker/relay/route.h"
 #include "worker/relay/routes.h"
@@ -261,6 +263,7 @@ static void watch(struct mq_run *run)
     mq_run_collect(run); /* takes what was recalled or had not begun */
     mq_run_take_back(run);
     mq_run_put_back(run);
+    mq_run_end_holds(run);
     for (size_t i = 0; i < run->relays->lane_count; i++) {
         mq_lane_keep_finding(run->relays->lanes[i]);
         mq_lane_tell_note(run->relays->lanes[i]);
@@ -374,6 +377,7 @@ static void finish(struct mq_run *run)
         mq_run_quit(run, QUIT_MS);
     }
     if (!run->stop.gave_up && !run->database.lost) {
+        mq_run_count_domains(run, true);
         mq_queue_note_run(run->queue, NULL);
         mq_queue_maintain(run->queue);
     }
@@ -395,6 +399,8 @@ static void clear(struct mq_run *run)
         mq_intent_close(run->intent);
     }
     mq_recovery_clear(run->recovery);
+    mq_domains_free(run->domains);
+    mq_domain_sessions_free(run->sessions);
     mq_events_clear(&run->events);
     mq_slot_leave(&run->slot, run->stop.status != MQ_BAILOUT && !run->database.lost);
     if (!run->options->in_request) {

@@ -46,6 +46,25 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $queue->setConfig('mailLimits', '1/1h per relay null://null');
     $report = $queue->runWorker('null://null', fn() => null, log: '');
     echo "$report->sent sent, $report->end $report->reason\n";
+    $queue->setConfig('mailLimits', '2/1h to @full.example, 1/1h mails per recipient domain');
+    foreach (['a@full.example b@full.example c@full.example', 'd@full.example', 'a@other.example e@full.example'] as $i => $to) {
+        $queue->enqueue(mail_fields(), "t$i", priority: 9, envelopeFrom: 'to@example.org', recipients: explode(' ', $to));
+    }
+    echo 'claimed ', implode(' ', array_map(fn($job) => "$job->reference: " . implode(' ', $job->recipients), array_filter($queue->claim(10),
+        fn($job) => $job->priority === 9))), "\n";
+    echo $queue->jobs(MailQueue\Status::Pending, reference: 't1')[0]->waitsFor, "\n";
+    $queue->setConfig('mailLimits', null);
+    $queue->setConfig('mailWarmup', gmdate('Y-m-d') . ': 100');
+    echo count($queue->claim(10)), ' claimed in the warm-up', "\n";
+    $queue->setConfig('mailWarmup', null);
+    $queue->setConfig('mailSlowDomains', json_encode(['@slow.example' => '40 ' . time() . ' 1 0 20 450 later']));
+    foreach (['s0', 's1'] as $reference) {
+        $queue->enqueue(mail_fields(), $reference, priority: 99, envelopeFrom: 'to@example.org', recipients: ['a@slow.example']);
+    }
+    $slow = static fn(): string => implode(' ', array_map(fn($job) => $job->reference, array_filter($queue->claim(10), fn($job) => $job->priority === 99)));
+    echo 'slowed down: ', $slow(), ', then ', $slow() ?: 'none', '; ', $queue->jobs(MailQueue\Status::Pending, reference: 's1')[0]->waitsFor, "\n";
+    $queue->setConfig('mailSlowDomains', null);
+    echo 'forgotten: ', $slow(), "\n";
 });
 ?>
 --EXPECT--
@@ -63,3 +82,8 @@ s1 to 1 waits for 3/1h per relay null://null, 0 attempts
 s3 to 1 waits for 3/1h per relay null://null, 0 attempts
 s4 to 2 waits for 3/1h per relay null://null, 0 attempts
 1 sent, tokens 1/1h per relay null://null
+claimed t0: a@full.example b@full.example t2: a@other.example
+2/1h to @full.example
+3 claimed in the warm-up
+slowed down: s0, then none; mailSlowdown: 1 mail in 40s to @slow.example
+forgotten: s1

@@ -45,6 +45,18 @@ $queue->setConfig('mailRelayPipelining', json_encode(['smtp://a.example.org:25' 
 $status();
 echo preg_match_all('/^ok    The relay .*otherwise \?pipelining=1\.$/m', $run('doctor')[1]), "\n";
 $queue->setConfig('mailRelayPipelining', null);
+echo "-- domains that are slowed down\n";
+$queue->setConfig('mailSlowDomains', json_encode(['@slow.example' => '40 ' . time() . ' 1 3 17 450 4.7.1 try later', '@fine.example' => '0 0 1 99 1 450 x', '@over.example' => '320 ' . time() - 3600 . ' 1 0 9 450 x',
+    '@odd.example' => 'x']));
+echo preg_replace('/\n(?!\n)/', ' ', implode("\n", preg_grep('/^Mail to|^of its|^ *later/', explode("\n", $run('status')[1])))), "\n";
+preg_match('/^\S+ +Mail to @slow.*(?:\n {4,}.*)*/m', $run('doctor')[1], $match);
+echo "$match[0]\n";
+preg_match_all('/^mailqueue_slow.*\n/m', $run('metrics')[1], $match);
+echo implode($match[0]);
+$queue->setConfig('mailSlowdown', 0);
+echo substr_count($run('status')[1], '@slow'), ' ', $run('config', 'mailSlowdown', '101')[2];
+$queue->setConfig('mailSlowDomains', null);
+$queue->setConfig('mailSlowdown', null);
 $queue->setConfig('mailMaxPerHour', 0);
 $queue->delete(array_column($queue->jobs(), 'id'));
 
@@ -136,6 +148,14 @@ limit     1 recipients an hour (average), 1.0 of 1 tokens left
 empty in  about 2 h 0 min at this limit
 The relay smtp://user:***@b.example.org:587 failed when a mail was started before it had answered the previous one. Until TIME each mail waits for that answer; then one mail tries again. To settle it, add ?pipelining=dot to the transport if the relay can do this, otherwise ?pipelining=1.
 1
+-- domains that are slowed down
+Mail to @slow.example is slowed down to one in 40 s (mailSlowdown): of its recent recipients 85 % were deferred or refused, the last one with: 450 4.7.1 try later
+look  Mail to @slow.example is slowed down to one in 40 s (mailSlowdown): of its recent recipients 85 % were deferred or refused, the last one with: 450 4.7.1 try later
+      Its mail goes faster again when more of it is accepted. If the domain asks for less mail, set a limit for it (mailLimits, "to @…"). To forget what is known of all domains:
+        mailqueue config --unset mailSlowDomains
+mailqueue_slow_domains 1
+mailqueue_slow_domain_pause_seconds{domain="@slow.example"} 40
+0 mailqueue: mailSlowdown cannot be "101"; allowed values: 0 … 100
 -- limits in windows
 limit     none (mailqueue config mailMaxPerHour 60 sets one)
 limits    2/1h: 2 left, 3/1d: 3 left, 5/1d per sender (strict)

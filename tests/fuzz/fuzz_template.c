@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mime/template/campaign_message.h"
+#include "mime/wire/envelope.h"
 #include "mime/wire/message.h"
 
 enum { JSON, SUBJECT, TEXT, HTML, HEADER, URI, PARTS };

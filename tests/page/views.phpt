@@ -124,8 +124,11 @@ foreach (MailQueue::configKeys() as $key => $about) {
     must(str_contains($browser->body, ">$key<") && str_contains($browser->body, htmlspecialchars($about['meaning'], ENT_QUOTES | ENT_HTML5)), $key);
 }
 $queue->setConfig('mailRelayPause', json_encode(['smtp://relay.example.org:25' => (time() + 600) . ' 3 535 5.7.8 login refused']));
+$queue->setConfig('mailSlowDomains', json_encode(['@slow.example' => '40 ' . time() . ' 1 3 17 450 4.7.1 try later', '@fine.example' => '0 0 1 99 1 450 x', '@over.example' => '320 ' . time() - 3600 . ' 1 0 9 450 x']));
 $browser->get('/?view=relays');
 echo $words('section'), "\n";
+echo preg_match('~<h2>Mail to @slow\.example</h2>.*?</section>~s', $browser->body, $match) ? trim(preg_replace('/(<[^>]*>|\s)+/', ' ', $match[0])) : '-', "\n";
+echo substr_count($browser->body, '@fine') + substr_count($browser->body, '@over'), "\n";
 
 echo "-- logged\n";
 echo preg_replace('/"time":"[^"]*",/', '', file_get_contents("$directory/mail-queue.log"));
@@ -193,6 +196,8 @@ redirect-off: Saved. | -
 set mailBurst 7: Saved. | -
 "1" null null "7"
 smtp://relay.example.org:25 Paused until TIME, trial 3. 535 5.7.8 login refused The relay does not accept the login. Check user and password of the transport (MAILQUEUE_TRANSPORT).
+Mail to @slow.example Slowed down to one mail in 40 s: 85 % of its recent recipients were deferred or refused. 450 4.7.1 try later The recipient&apos;s server asks to try again later. Nothing. The queue tries again by itself. It goes faster again when more of it is accepted. The setting mailSlowdown says how many may fail.
+0
 -- logged
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}

@@ -3,6 +3,7 @@
 #ifndef MQ_TESTS_SMTP_FAKE_H
 #define MQ_TESTS_SMTP_FAKE_H
 
+#include "send/dsn.h"
 #include "send/factory.h"
 #include "send/smtp/session.h"
 

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Web\View;
 
+use MailQueue\Cli\Report\SlowDomains;
 use MailQueue\Web\Figures;
 use MailQueue\Web\Html;
 use MailQueue\Web\Meaning;
@@ -22,18 +23,47 @@ final class Relays extends View
         $pauses = $this->kept('mailRelayPause');
         $found = $this->kept('mailRelayPipelining');
         $names = array_map(strval(...), array_keys($attempts + $pauses + $found));
+        $domains = $this->domains();
         if ($names === []) {
-            return Html::e('p', ['class' => 'note'], $this->t('No relay is known yet. With the '
-                . 'history (mailHistoryDays), relays appear here once they were used.'));
+            return Html::all(
+                Html::e('p', ['class' => 'note'], $this->t('No relay is known yet. '
+                . 'With the history (mailHistoryDays), relays appear here once they were used.')),
+                $domains
+            );
         }
-        return Html::all(array_map(fn (string $name): Html => Html::e(
+        return Html::all(Html::all(array_map(fn (string $name): Html => Html::e(
             'section',
             ['class' => 'relay'],
             Html::e('h2', [], $name),
             $this->pause($pauses[$name] ?? null),
             $this->results($attempts[$name] ?? []),
             $this->group($found[$name] ?? '')
-        ), $names));
+        ), $names)), $domains);
+    }
+
+    /** The domains of recipients whose mail is slowed down; null: none. */
+    private function domains(): ?Html
+    {
+        $sections = [];
+        foreach (SlowDomains::of($this->context->queue) as $domain => $slow) {
+            [$meaning, $cure] = Meaning::of($slow['reply']);
+            $sections[] = Html::e(
+                'section',
+                ['class' => 'relay'],
+                Html::e('h2', [], $this->t('Mail to %s', $domain)),
+                Html::e('p', ['class' => 'state troubles'], $this->t(
+                    'Slowed down to one mail in %s s: %s %% of its recent recipients were deferred '
+                    . 'or refused.',
+                    $this->context->texts->number($slow['pause']),
+                    $this->context->texts->number($slow['percent'])
+                )),
+                Html::e('blockquote', [], $slow['reply']),
+                Html::e('p', [], Html::e('b', [], $this->t($meaning)), ' ', $this->t($cure)),
+                Html::e('p', ['class' => 'note'], $this->t('It goes faster again when more of it '
+                    . 'is accepted. The setting mailSlowdown says how many may fail.'))
+            );
+        }
+        return $sections === [] ? null : Html::all($sections);
     }
 
     /** @return array<string, string> */

@@ -259,6 +259,13 @@ return [
     'It failed when a mail was started before it had answered the previous one. Until %s each mail '
         . 'waits for that answer.' => 'Es scheiterte, als eine Mail vor der Antwort auf die vorige '
         . 'begann. Bis %s wartet jede Mail diese Antwort ab.',
+    'Mail to %s' => 'Mails an %s',
+    'Slowed down to one mail in %s s: %s %% of its recent recipients were deferred or refused.'
+        => 'Gebremst auf eine Mail in %s s: %s %% der letzten Empfänger wurden vertagt oder '
+        . 'abgelehnt.',
+    'It goes faster again when more of it is accepted. The setting mailSlowdown says how many may '
+        . 'fail.' => 'Es geht wieder schneller, wenn mehr angenommen wird. Die Einstellung '
+        . 'mailSlowdown sagt, wie viele scheitern dürfen.',
     'Save' => 'Speichern',
     'Kept by the queue' => 'Von der Warteschlange geführt',
     'Allowed: %s. Default: %s.' => 'Erlaubt: %s. Vorgabe: %s.',
@@ -395,9 +402,13 @@ return [
     'Recipients that may be sent at once after a quiet time.'
         => 'So viele Empfänger dürfen nach einer ruhigen Zeit auf einmal bedient werden.',
     'Limits in windows, such as 60/1h, 200/4h, 500/1d: of recipients or mails, for all mail, or '
-        . 'behind each limit "per relay" or "per sender".' => 'Limits in Zeitfenstern, etwa 60/1h, '
-        . '200/4h, 500/1d: Empfänger oder Mails, insgesamt, oder hinter jedem Limit „per relay“ (je '
-        . 'Relay) oder „per sender“ (je Absender).',
+        . 'behind each limit "per relay", "per sender" or "per recipient domain".'
+        => 'Limits in Zeitfenstern, etwa 60/1h, 200/4h, 500/1d: Empfänger oder Mails, insgesamt, '
+        . 'oder nach jedem Limit „per relay“ (je Relay), „per sender“ (je Absender) oder „per '
+        . 'recipient domain“ (je Domain der Empfänger).',
+    'How many mails to a domain of recipients each run sends at a time: 5 to @example.net, 20 per '
+        . 'recipient domain.' => 'Wie viele Mails an eine Domain von Empfängern jeder Lauf '
+        . 'zugleich schickt: 5 to @example.net, 20 per recipient domain.',
     'average: a token bucket; strict: no rolling hour or window on the relay\'s clock exceeds its '
         . 'limit.' => 'average: im Mittel; strict: In keiner Stunde und keinem Fenster, wann immer '
         . 'sie beginnen, sieht das Relay mehr als das Limit.',
@@ -413,6 +424,9 @@ return [
     'From this time on the test mode is off.' => 'Ab dieser Zeit ist der Testbetrieb aus.',
     'From this time on the test mode is on again.'
         => 'Ab dieser Zeit ist der Testbetrieb wieder an.',
+    'Slows mail to a domain down if more than so many percent of its recent recipients are '
+        . 'deferred or refused; 0: never.' => 'Bremst Mails an eine Domain, wenn mehr als so viel '
+        . 'Prozent ihrer letzten Empfänger vertagt oder abgelehnt wurden; 0: nie.',
     'For how many days the worker keeps a row for each attempt; 0: none.'
         => 'So viele Tage hebt der Worker eine Zeile je Versuch auf; 0: keine.',
     'Tokens in the bucket at mailLastRefill.' => 'Das Guthaben zur Zeit mailLastRefill.',
@@ -423,6 +437,8 @@ return [
         . 'commands as a group.' => 'Was jedes Relay verträgt: die Befehle der nächsten Mail '
         . 'nach dem '
         . 'Punkt oder nur die Befehle einer Mail als Gruppe.',
+    'Domains whose recipients fail: how often, and how much mail to them is slowed down.'
+        => 'Domains, deren Empfänger scheitern: wie oft, und wie sehr ihre Mails gebremst werden.',
     'By which mailHours and limits mail of which job table was put back.'
         => 'Nach welchem mailHours und welchen Limits Mails welcher Tabelle zurückgestellt wurden.',
     'When a worker last ran.' => 'Wann zuletzt ein Worker lief.',

@@ -16,7 +16,7 @@ complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a hold -d 
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a delete -d 'Delete mail that is not being sent'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a forget -d 'Erase what the queue knows of an address'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a config -d 'Show the settings in the database'
-complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailLimits mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailHoursKept mailLastRun mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
+complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailSlowDomains mailHoursKept mailLastRun mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a page -d 'Print the PHP file that shows the queue in a browser'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one mail now'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a sendmail -d 'Queue the message on standard input'

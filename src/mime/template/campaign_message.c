@@ -10,6 +10,7 @@
 #include "mime/compose/part.h"
 #include "mime/header.h"
 #include "mime/template/campaign_octets.h"
+#include "mime/wire/envelope.h"
 #include "mime/wire/message.h"
 
 #define SAMPLE_ID "<sample@mailqueue.invalid>"

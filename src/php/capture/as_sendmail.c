@@ -11,6 +11,7 @@
 #include "zend_smart_str.h"
 
 #include "core/ascii.h"
+#include "mime/address.h"
 #include "mime/mailbox.h"
 #include "mime/wire/envelope.h"
 #include "mime/wire/message.h"

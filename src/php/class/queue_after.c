@@ -30,9 +30,7 @@
 
 struct after {
     zval *queue;
-    zend_long seconds, mails;
-    struct mq_php_callable compose, sign; /* not initialized: NULL */
-    zval *relays;                         /* NULL: none */
+    struct mq_php_request_run run;
     bool is_last; /* of afterResponse(): all functions before it were called */
 };
 
@@ -74,13 +72,13 @@ static void call_at_end(struct after *after, bool is_last)
     zval arguments[8];
     ZVAL_STRING(&arguments[0], "MailQueue\\Internal::afterResponse");
     ZVAL_COPY(&arguments[1], after->queue);
-    ZVAL_LONG(&arguments[2], after->seconds);
-    ZVAL_LONG(&arguments[3], after->mails);
-    copy_callable(&arguments[4], &after->compose);
-    copy_callable(&arguments[5], &after->sign);
+    ZVAL_LONG(&arguments[2], after->run.seconds);
+    ZVAL_LONG(&arguments[3], after->run.mails);
+    copy_callable(&arguments[4], &after->run.compose);
+    copy_callable(&arguments[5], &after->run.sign);
     ZVAL_NULL(&arguments[6]);
-    if (after->relays) {
-        ZVAL_COPY(&arguments[6], after->relays);
+    if (after->run.relays) {
+        ZVAL_COPY(&arguments[6], after->run.relays);
     }
     ZVAL_BOOL(&arguments[7], is_last);
     call("register_shutdown_function", 8, arguments);
@@ -107,19 +105,20 @@ static void tell_no_finisher(void)
 
 ZEND_METHOD(MailQueue, runAfterResponse)
 {
-    struct after after = {.queue = ZEND_THIS, .seconds = 5, .mails = 20};
+    struct after after = {.queue = ZEND_THIS, .run = {.seconds = 5, .mails = 20}};
+    struct mq_php_request_run *run = &after.run;
     ZEND_PARSE_PARAMETERS_START(0, 5)
         Z_PARAM_OPTIONAL
-        Z_PARAM_LONG(after.seconds)
-        Z_PARAM_LONG(after.mails)
-        Z_PARAM_FUNC_OR_NULL(after.compose.info, after.compose.cache)
-        Z_PARAM_FUNC_OR_NULL(after.sign.info, after.sign.cache)
-        Z_PARAM_ZVAL(after.relays)
+        Z_PARAM_LONG(run->seconds)
+        Z_PARAM_LONG(run->mails)
+        Z_PARAM_FUNC_OR_NULL(run->compose.info, run->compose.cache)
+        Z_PARAM_FUNC_OR_NULL(run->sign.info, run->sign.cache)
+        Z_PARAM_ZVAL(run->relays)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (!mq_php_check_range(1, after.seconds, 1, SECONDS_MAX, " (seconds)") ||
-        !mq_php_check_range(2, after.mails, 1, MAILS_MAX, "") ||
-        !mq_php_relays_are(5, after.relays)) {
+    if (!mq_php_check_range(1, run->seconds, 1, SECONDS_MAX, " (seconds)") ||
+        !mq_php_check_range(2, run->mails, 1, MAILS_MAX, "") ||
+        !mq_php_relays_are(5, run->relays)) {
         RETURN_THROWS();
     }
     if (find_finisher() && exists("register_shutdown_function")) {
@@ -170,8 +169,7 @@ static int enter(const char *directory)
 static void send_due(void *context)
 {
     const struct after *after = context;
-    mq_php_run_in_request(after->queue, after->seconds, after->mails, &after->compose, &after->sign,
-                          after->relays);
+    mq_php_run_in_request(after->queue, &after->run);
 }
 
 static void run(struct after *after)
@@ -225,10 +223,11 @@ ZEND_METHOD(MailQueue_Internal, afterResponse)
     struct after after = {0};
 
     (void)return_value;
+    struct mq_php_request_run *run = &after.run;
     if (zend_parse_parameters(ZEND_NUM_ARGS(), "Ollf!f!zb", &after.queue, mq_ce_queue,
-                              &after.seconds, &after.mails, &after.compose.info,
-                              &after.compose.cache, &after.sign.info, &after.sign.cache,
-                              &after.relays, &after.is_last) == FAILURE) {
+                              &run->seconds, &run->mails, &run->compose.info, &run->compose.cache,
+                              &run->sign.info, &run->sign.cache, &run->relays,
+                              &after.is_last) == FAILURE) {
         RETURN_THROWS();
     }
     if (after.is_last) {

@@ -4,10 +4,14 @@
 
 #include "php/guard.h"
 
-/* Sends what is due, as runWorker() does, at most so many mails, and claims nothing after so many
- * seconds. `relays`: the map, or a Closure; NULL: none. An exception is pending if it failed. */
-void mq_php_run_in_request(zval *object, zend_long seconds, zend_long mails,
-                           const struct mq_php_callable *compose,
-                           const struct mq_php_callable *sign, zval *relays);
+/* As runWorker() has them. */
+struct mq_php_request_run {
+    zend_long seconds;                    /* nothing is claimed after so many */
+    zend_long mails;                      /* at most */
+    struct mq_php_callable compose, sign; /* not initialized: NULL */
+    zval *relays;                         /* the map, or a Closure; NULL: none */
+};
+/* Sends what is due, as runWorker() does. An exception is pending if it failed. */
+void mq_php_run_in_request(zval *object, const struct mq_php_request_run *given);
 
 #endif

@@ -143,15 +143,15 @@ static bool is_allowed(const char *path)
     return php_check_open_basedir_ex(path, 0) == 0;
 }
 
-/* The same for a run whose lease is no argument. */
+/* Checks the lease of a run whose caller cannot choose it. */
 static enum mq_status check_own_lease(zend_long lease, int64_t final_timeout_ms,
                                       struct mq_error *err)
 {
     return lease * INT64_C(1000) > final_timeout_ms
                ? MQ_OK
                : mq_error_set(err, MQ_CONFIG, "transport",
-                              "the transport waits %d seconds for the reply to the final dot, but a "
-                              "lease ends after %d: lower final_timeout in the DSN",
+                              "the transport waits %d seconds for the reply to the final dot, but "
+                              "a lease ends after %d: lower final_timeout in the DSN",
                               (int)(final_timeout_ms / 1000), (int)lease);
 }
 
@@ -166,9 +166,10 @@ static enum mq_status open_relays(struct run *run, struct mq_error *err)
     run->relays.in_request = run->in_request;
     MQ_TRY(mq_php_relays_open(&run->relays, err));
     int64_t final_ms = run->relays.final_timeout_ms;
-    return run->in_request                          ? check_own_lease(lease, final_ms, err)
-           : check_lease(ARG_LEASE, lease, final_ms) ? MQ_OK
-                                                     : MQ_THROWN;
+    if (run->in_request) {
+        return check_own_lease(lease, final_ms, err);
+    }
+    return check_lease(ARG_LEASE, lease, final_ms) ? MQ_OK : MQ_THROWN;
 }
 
 static enum mq_status open_dkim(struct run *run, struct mq_error *err)
@@ -313,17 +314,17 @@ static void set_defaults(struct run *run)
     }
 }
 
-void mq_php_run_in_request(zval *object, zend_long seconds, zend_long mails,
-                           const struct mq_php_callable *compose,
-                           const struct mq_php_callable *sign, zval *relays)
+void mq_php_run_in_request(zval *object, const struct mq_php_request_run *given)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
     struct mq_report report;
-    struct run run = {
-        .in_request = true, .compose = *compose, .sign = *sign, .relays.given = relays};
+    struct run run = {.in_request = true,
+                      .compose = given->compose,
+                      .sign = given->sign,
+                      .relays.given = given->relays};
     set_defaults(&run);
-    run.number[ARG_TIME_LIMIT] = run.number[ARG_GRACE] = seconds;
-    run.number[ARG_MESSAGE_LIMIT] = mails;
+    run.number[ARG_TIME_LIMIT] = run.number[ARG_GRACE] = given->seconds;
+    run.number[ARG_MESSAGE_LIMIT] = given->mails;
     if (!self->working && mq_php_queue_opened(object)) {
         do_run(self, &run, &report);
     }

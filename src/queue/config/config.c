@@ -1,5 +1,4 @@
 /* Reading and setting a config key, for people and programs. */
-#include "queue/config/config.h"
 
 #include <string.h>
 
@@ -41,6 +40,19 @@ static enum mq_status check_set(struct mq_queue *queue, const char *name, const 
                         (int)mq_utf8_cut(text, 100), text.data, why.text);
 }
 
+/* Mail that waits because its domain is slowed down is tried at once by another setting. */
+static enum mq_status end_slowdown(struct mq_tx *tx, const char *key, struct mq_error *err)
+{
+    if (strcmp(key, mq_config_keys[MQ_KEY_SLOWDOWN].name) != 0 &&
+        strcmp(key, mq_config_keys[MQ_KEY_SLOW_DOMAINS].name) != 0) {
+        return MQ_OK;
+    }
+    return mq_sql_exec_text(tx->queue,
+                            "UPDATE {t} SET next_attempt_at = ?1, waits_for = NULL WHERE waits_for "
+                            "LIKE 'mailSlowdown:%' AND next_attempt_at > ?1 AND " MQ_CLAIMABLE_SQL,
+                            MQ_ARGS(mq_int(tx->now_s)), err);
+}
+
 enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, const char *value,
                                    struct mq_error *err)
 {
@@ -48,6 +60,7 @@ enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, cons
     enum mq_status status = check_set(queue, key, value, err);
     while (mq_tx_next(&tx, &status, err)) {
         status = mq_config_put(queue, key, value, err);
+        status = status == MQ_OK ? end_slowdown(&tx, key, err) : status;
     }
     return status;
 }

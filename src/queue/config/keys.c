@@ -171,6 +171,19 @@ static bool parse_limits(struct mq_str text, int64_t *value)
     return mq_limits_parse(text, &limits, NULL) == MQ_OK;
 }
 
+static void why_not_sessions(struct mq_str text, struct mq_error *why)
+{
+    struct mq_limits sessions;
+    mq_sessions_parse(text, &sessions, why);
+}
+
+static bool parse_sessions(struct mq_str text, int64_t *value)
+{
+    struct mq_limits sessions;
+    (void)value;
+    return mq_sessions_parse(text, &sessions, NULL) == MQ_OK;
+}
+
 bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int64_t *value)
 {
     int64_t parsed = 0;
@@ -201,6 +214,7 @@ static const struct mq_config_kind number = {"int", "0" NUMBERS, mq_config_parse
 static const struct mq_config_kind positive = {"int", "1" NUMBERS, mq_config_parse_int, 1,
                                                NUMBER_MAX};
 static const struct mq_config_kind days = {"int", "0 … 3650", mq_config_parse_int, 0, 3650};
+static const struct mq_config_kind percent = {"int", "0 … 100", mq_config_parse_int, 0, 100};
 static const struct mq_config_kind version = {"int", "1 …", mq_config_parse_int, 1, NUMBER_MAX};
 static const struct mq_config_kind amount = {"number", "0" NUMBERS, mq_bucket_parse, 0, AMOUNT_MAX};
 static const struct mq_config_kind moment = {"time", "UTC seconds | ISO 8601", parse_time, 0,
@@ -214,6 +228,8 @@ static const struct mq_config_kind hours = {"text", "[types:] days times zone; �
                                             0};
 static const struct mq_config_kind limits = {"text", "N/LENGTH, separated by commas", parse_limits,
                                              0, 0};
+static const struct mq_config_kind sessions = {"text", "N to @DOMAIN, N per recipient domain",
+                                               parse_sessions, 0, 0};
 static const struct mq_config_kind object = {"object", "JSON object of strings", parse_object, 0,
                                              0};
 static const struct mq_config_kind record = {"object", "JSON object", NULL, 0, 0};
@@ -232,8 +248,13 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_LIMITS] =
         {"mailLimits", &limits, "",
          "Limits in windows, such as 60/1h, 200/4h, 500/1d: of recipients or mails, for all mail, "
-         "or behind each limit \"per relay\" or \"per sender\".",
+         "or behind each limit \"per relay\", \"per sender\" or \"per recipient domain\".",
          .why = why_not_limits, .in_claims = true},
+    [MQ_KEY_DOMAIN_SESSIONS] =
+        {"mailDomainSessions", &sessions, "",
+         "How many mails to a domain of recipients each run sends at a time: 5 to @example.net, 20 "
+         "per recipient domain.",
+         .why = why_not_sessions, .in_claims = true},
     [MQ_KEY_RATE_MODE] = {"mailRateMode", &mode, "average",
                           "average: a token bucket; strict: no rolling hour or window on the "
                           "relay's clock exceeds its limit.",
@@ -260,6 +281,10 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_HOURS] = {"mailHours", &hours, "",
                       "When mail of which types may be sent; types that no rule names always may.",
                       .why = why_not_hours, .in_claims = true},
+    [MQ_KEY_SLOWDOWN] = {"mailSlowdown", &percent, "25",
+                         "Slows mail to a domain down if more than so many percent of its recent "
+                         "recipients are deferred or refused; 0: never.",
+                         .in_claims = true},
     [MQ_KEY_HISTORY_DAYS] = {"mailHistoryDays", &days, "0",
                              "For how many days the worker keeps a row for each attempt; 0: none.",
                              .in_claims = true},
@@ -278,6 +303,10 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                                  "What each relay was found to accept: the next mail's commands "
                                  "after a dot, or only one mail's commands as a group.",
                                  .internal = true},
+    [MQ_KEY_SLOW_DOMAINS] = {"mailSlowDomains", &object, "",
+                             "Domains whose recipients fail: how often, and how much mail to them "
+                             "is slowed down.",
+                             .internal = true, .in_claims = true},
     [MQ_KEY_HOURS_KEPT] = {"mailHoursKept", &object, "",
                            "By which mailHours and limits mail of which job table was put back.",
                            .internal = true, .in_claims = true},

@@ -1,14 +1,14 @@
-/* The config keys: their names, and the values that they can have. */
+/* The config keys: their names, their values, and how they are read and set. */
 #ifndef MQ_QUEUE_CONFIG_KEYS_H
 #define MQ_QUEUE_CONFIG_KEYS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/buffer.h"
+#include "core/error.h"
 
-struct mq_error;
+struct mq_queue;
 
 /* A type of config value. */
 struct mq_config_kind {
@@ -28,6 +28,7 @@ enum mq_config_id {
     MQ_KEY_MAX_PER_HOUR,
     MQ_KEY_BURST,
     MQ_KEY_LIMITS,
+    MQ_KEY_DOMAIN_SESSIONS,
     MQ_KEY_RATE_MODE,
     MQ_KEY_REDIRECT_TO,
     MQ_KEY_REDIRECT_ALIAS,
@@ -36,12 +37,14 @@ enum mq_config_id {
     MQ_KEY_LIVE_UNTIL,
     MQ_KEY_WARMUP,
     MQ_KEY_HOURS,
+    MQ_KEY_SLOWDOWN,
     MQ_KEY_HISTORY_DAYS,
     MQ_KEY_STALE_AFTER,
     MQ_KEY_TOKENS,
     MQ_KEY_LAST_REFILL,
     MQ_KEY_RELAY_PAUSE,
     MQ_KEY_RELAY_PIPELINING,
+    MQ_KEY_SLOW_DOMAINS,
     MQ_KEY_HOURS_KEPT,
     MQ_KEY_LAST_RUN,
     MQ_KEY_MOVED_TO,
@@ -76,5 +79,12 @@ void mq_config_why(const struct mq_config_key *key, struct mq_str text, struct m
 bool mq_config_parse_int(struct mq_str text, int64_t *value);
 /* Parses addresses and "@domain"s, separated by commas, and appends them to `out`. */
 bool mq_config_parse_redirects(struct mq_str list, struct mq_strings *out);
+/* Reads a raw value; *value is malloc'ed, NULL if the key is unset. */
+enum mq_status mq_queue_config(struct mq_queue *queue, const char *key, char **value,
+                               struct mq_error *err);
+/* Sets a key; value NULL unsets it. Checks the value of a known key (MQ_INVALID names key, value
+ * and allowed values). Other keys belong to the application and are not checked. */
+enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, const char *value,
+                                   struct mq_error *err);
 
 #endif

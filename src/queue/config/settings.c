@@ -13,6 +13,7 @@
 #include "policy/types.h"
 #include "policy/warmup.h"
 #include "queue/config/keys.h"
+#include "queue/config/slow.h"
 #include "queue/handle.h"
 
 /* A value as it was read. */
@@ -127,6 +128,29 @@ static bool add_warmup(const char *text, int64_t now_s, struct mq_settings *out)
     return true;
 }
 
+/* Adds the limits of domains that are slowed down. */
+static enum mq_status add_slow(const struct raw *raw, int64_t now_s, struct mq_settings *out,
+                               struct mq_error *err)
+{
+    const char *kept = raw[MQ_KEY_SLOW_DOMAINS].text;
+    out->slowdown = raw[MQ_KEY_SLOWDOWN].value;
+    if (!kept || out->slowdown == 0) {
+        return MQ_OK;
+    }
+    struct mq_limits slow = {.count = 0};
+    MQ_TRY(mq_slow_limits(kept, now_s, &slow, &out->slow, err));
+    if (slow.count > 0 && !out->limits) {
+        out->limits = calloc(1, sizeof(*out->limits));
+    }
+    if (slow.count > 0 && !out->limits) {
+        return mq_error_nomem(err);
+    }
+    if (slow.count > 0) {
+        mq_limits_add(out->limits, &slow);
+    }
+    return MQ_OK;
+}
+
 static bool live(const struct raw *raw, int64_t now_s)
 {
     return (raw[MQ_KEY_LIVE_FROM].text || raw[MQ_KEY_LIVE_UNTIL].text) &&
@@ -230,6 +254,9 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
     if (!read_limits(raw, &settings) || !add_warmup(raw[MQ_KEY_WARMUP].text, now_s, &settings)) {
         status = mq_error_nomem(err);
     }
+    if (status == MQ_OK) {
+        status = add_slow(raw, now_s, &settings, err);
+    }
     if (status == MQ_OK && (queue->redirect_to || queue->allow_to)) {
         status = read_own_redirect(queue, &settings, err);
     } else if (status == MQ_OK && !read_redirect(raw, now_s, &settings)) {
@@ -243,6 +270,8 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
         settings.history_days = raw[MQ_KEY_HISTORY_DAYS].value;
         settings.hours_kept = take_text(&raw[MQ_KEY_HOURS_KEPT]);
         settings.pauses = take_text(&raw[MQ_KEY_RELAY_PAUSE]);
+        settings.sessions = take_text(&raw[MQ_KEY_DOMAIN_SESSIONS]);
+        settings.slow_domains = take_text(&raw[MQ_KEY_SLOW_DOMAINS]);
         settings.hours = take_text(&raw[MQ_KEY_HOURS]);
     }
     if (status == MQ_OK || status == MQ_CONFIG) {
@@ -299,6 +328,9 @@ void mq_settings_clear(struct mq_settings *settings)
 {
     free(settings->redirect_to);
     free(settings->pauses);
+    free(settings->slow_domains);
+    free(settings->sessions);
+    settings->slow_domains = settings->sessions = NULL;
     free(settings->hours);
     free(settings->hours_kept);
     settings->redirect_to = settings->pauses = settings->hours = settings->hours_kept = NULL;
@@ -308,6 +340,7 @@ void mq_settings_clear(struct mq_settings *settings)
     settings->warmup_text = NULL;
     settings->limits_text = NULL;
     settings->limits = NULL;
+    mq_strings_clear(&settings->slow);
     mq_strings_clear(&settings->redirect_types);
     mq_strings_clear(&settings->allow_to);
 }

@@ -23,19 +23,29 @@ struct mq_settings {
     enum mq_rate_mode rate_mode;
     struct mq_limits *limits; /* NULL: none */
     char *limits_text;        /* which they point into, … */
-    char *warmup_text;        /* … and into this one: today's limits of mailWarmup */
+    char *warmup_text;        /* … and into this one: today's limits of mailWarmup, … */
+    struct mq_strings slow;   /* … and those of domains that are slowed down (slow.h) */
     int64_t burst;            /* mailBurst; 0: unset */
     char *redirect_to;        /* "a@b", "@domain" or NULL: off */
     struct mq_strings redirect_types;
     bool redirect_all_but;      /* redirect_types are the types that are not redirected */
     struct mq_strings allow_to; /* addresses and "@domain"s that are not redirected */
     int64_t history_days;
-    char *pauses;     /* mailRelayPause, NULL when unset */
-    char *hours;      /* mailHours, NULL when unset; config/kept_hours.h reads it */
-    char *hours_kept; /* mailHoursKept, NULL when unset */
+    char *sessions;     /* mailDomainSessions, NULL when unset */
+    int64_t slowdown;   /* mailSlowdown */
+    char *slow_domains; /* mailSlowDomains, NULL when unset */
+    char *pauses;       /* mailRelayPause, NULL when unset */
+    char *hours;        /* mailHours, NULL when unset; config/kept_hours.h reads it */
+    char *hours_kept;   /* mailHoursKept, NULL when unset */
 };
 
+/* Whether a limit is set that the relay or a person asks for. */
 static inline bool mq_settings_limit(const struct mq_settings *settings)
+{
+    return settings->bucket.limit > 0 || settings->limits_text || settings->warmup_text;
+}
+/* Whether what is claimed pays: there is such a limit, or a domain is slowed down. */
+static inline bool mq_settings_pays(const struct mq_settings *settings)
 {
     return settings->bucket.limit > 0 || settings->limits;
 }

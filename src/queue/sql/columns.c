@@ -137,6 +137,7 @@ static enum mq_status read_job(struct mq_queue *queue, struct mq_job *job, struc
     MQ_TRY(mq_notify_read(mq_sql_column_str(queue, MQ_COL_FIELDS), &job->notify, err));
     MQ_TRY(read_recipients(queue, job, err));
     job->from_paid = job->envelope_from != NULL;
+    job->to_paid = job->recipients.count > 0;
     if (job->state == MQ_SENDING && !job->locked_by[0]) {
         job->unreadable = true; /* no settle would match the row, and recovery would never end */
     }

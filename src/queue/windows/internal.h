@@ -22,6 +22,9 @@ struct mq_window {
     int64_t handed;          /* handed over, not in the ledger yet, … */
     int64_t leaves_s;        /* … where it leaves the window then */
     int64_t free_s;          /* when a full window has room again; 0: not asked */
+    uint64_t mail;           /* what the next two count for, … */
+    int64_t mine;            /* … its recipients in this window, … */
+    int64_t mine_handed;     /* … and those that were handed over */
     int64_t *rows;           /* expect.c: pairs of time and amount; NULL: not read */
     size_t row_count;
 };
@@ -39,6 +42,7 @@ struct mq_line {
 struct mq_flying {
     char *relay;
     char *from;
+    struct mq_strings to; /* those recipients */
     int64_t paid;
 };
 
@@ -50,6 +54,7 @@ struct mq_windows {
     bool has_flying;
     struct mq_line *lines;
     size_t line_count, line_room;
+    uint64_t mails; /* how often recipients were counted */
 };
 
 bool mq_is_strict(const struct mq_tx *tx);
@@ -64,10 +69,23 @@ enum mq_status mq_ledger_write(struct mq_tx *tx, struct mq_window *w, struct mq_
 /* Finds the first second at which `excess` recipients have left the window. */
 enum mq_status mq_ledger_frees(struct mq_tx *tx, const struct mq_window *w, int64_t excess,
                                int64_t *at_s, struct mq_error *err);
+/* The bucket of the average mode. */
+enum mq_status mq_bucket_read(struct mq_tx *tx, struct mq_window *w, struct mq_error *err);
+enum mq_status mq_bucket_write(struct mq_tx *tx, const struct mq_window *w, struct mq_error *err);
 /* Reads what the mode needs. */
 enum mq_status mq_window_load(struct mq_tx *tx, struct mq_window *w, struct mq_error *err);
-/* Finds the window of a limit that holds for this mail. It stays where it is until the next call.
- */
+/* Whether the limit holds for this mail, without those by its recipients; then *who is whose window
+ * it is. */
+bool mq_window_holds(const struct mq_limit *limit, const struct mq_party *party,
+                     struct mq_str *who);
+bool mq_window_is_of(const struct mq_window *w, const struct mq_limit *limit, struct mq_str who);
+/* Adds what is under way to w->flying. */
+enum mq_status mq_window_count_flying(struct mq_tx *tx, struct mq_window *w, struct mq_error *err);
+void mq_flying_clear(struct mq_flying *one);
+/* How many of these count for a window; for one of mails, 1 at most. */
+int64_t mq_recipients_count(const struct mq_window *w, const struct mq_strings *recipients);
+/* Finds the window of a limit that holds for this mail; of a recipients' limit, that of its first
+ * one. It stays where it is until the next call. */
 enum mq_status mq_window_find(struct mq_tx *tx, const struct mq_limit *limit,
                               const struct mq_party *party, struct mq_window **out,
                               struct mq_error *err);

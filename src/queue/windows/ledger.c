@@ -1,4 +1,7 @@
-/* The ledger of a window, and the rows that hold one amount alone. */
+/* The ledger of a window, its bucket, and the rows that hold one amount alone. */
+#include <stdio.h>
+
+#include "queue/enqueue.h"
 #include "queue/handle.h"
 #include "queue/sql/statements.h"
 #include "queue/windows/internal.h"
@@ -112,4 +115,37 @@ enum mq_status mq_window_put(struct mq_tx *tx, const char *scope, int64_t at_s, 
     MQ_TRY(mq_sql_exec(tx->queue, MQ_SQL_WINDOW_DROP, all, err));
     struct mq_args row = MQ_ARGS(mq_cstr(scope), mq_int(at_s), mq_int(n));
     return mq_sql_exec(tx->queue, MQ_SQL_WINDOW_ADD, row, err);
+}
+
+/* ---- the bucket ---- */
+
+static void bucket_name(const struct mq_window *w, char out[MQ_REFERENCE_MAX + 1])
+{
+    snprintf(out, MQ_REFERENCE_MAX + 1, "bucket %s", w->scope);
+}
+
+enum mq_status mq_bucket_read(struct mq_tx *tx, struct mq_window *w, struct mq_error *err)
+{
+    const struct mq_limit *limit = w->limit;
+    struct mq_bucket *bucket = &w->bucket;
+    char name[MQ_REFERENCE_MAX + 1];
+    bucket_name(w, name);
+    *bucket = (struct mq_bucket){
+        .limit = limit->n, .length_s = limit->length_s, .cap = mq_bucket_default_cap(limit->n)};
+    if (tx->settings.burst) {
+        bucket->cap = tx->settings.burst < limit->n ? tx->settings.burst : limit->n;
+    }
+    bucket->units = bucket->cap * limit->length_s;
+    bucket->last_refill_s = tx->now_s;
+    MQ_TRY(mq_window_get(tx, name, &bucket->last_refill_s, &bucket->units, err));
+    mq_bucket_refill(bucket, tx->now_s);
+    mq_bucket_give(bucket, w->given);
+    return MQ_OK;
+}
+
+enum mq_status mq_bucket_write(struct mq_tx *tx, const struct mq_window *w, struct mq_error *err)
+{
+    char name[MQ_REFERENCE_MAX + 1];
+    bucket_name(w, name);
+    return mq_window_put(tx, name, w->bucket.last_refill_s, w->bucket.units, err);
 }

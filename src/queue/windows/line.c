@@ -16,6 +16,9 @@
 
 #define PATIENCE_S  10 /* the longest time between two tries while leases fill the window */
 #define PATIENCE_OF 360
+/* Mail of a domain that is slowed down comes again within this time, because the domain may work
+ * again by then. */
+#define SLOW_MS INT64_C(600000)
 
 static void line_name(const struct mq_tx *tx, const struct mq_line *line,
                       char out[MQ_REFERENCE_MAX + 1])
@@ -63,9 +66,11 @@ static enum mq_status find_line(struct mq_tx *tx, size_t window, int priority, s
 }
 
 /* How long the limit needs to let this mail go. */
-static int64_t share_ms(const struct mq_limit *limit, const struct mq_job *job)
+static int64_t share_ms(const struct mq_window *w, const struct mq_job *job)
 {
+    const struct mq_limit *limit = w->limit;
     int64_t n = limit->mails || job->recipients.count == 0 ? 1 : (int64_t)job->recipients.count;
+    n = limit->scope == MQ_SCOPE_TO ? mq_recipients_count(w, &job->recipients) : n;
     n = n < limit->n ? n : limit->n; /* the rest goes with another claim */
     return n * limit->length_s * 1000 / limit->n;
 }
@@ -76,6 +81,18 @@ static int64_t from_ms(const struct mq_tx *tx, const struct mq_room *room)
     int64_t patience_s = room->full->length_s / PATIENCE_OF + 1;
     int64_t again_s = tx->now_s + (patience_s < PATIENCE_S ? patience_s : PATIENCE_S);
     return (room->free_s > again_s ? room->free_s : again_s) * 1000;
+}
+
+/* Brings a slot near enough. The mails for which the line is too long are spread, so that they do
+ * not all come at once. */
+static int64_t soon_ms(const struct mq_tx *tx, const struct mq_room *room, const struct mq_job *job,
+                       int64_t slot_ms)
+{
+    int64_t most_ms = tx->now_s * 1000 + SLOW_MS;
+    if (!room->full->slow || slot_ms <= most_ms) {
+        return slot_ms;
+    }
+    return most_ms - job->id * 1000 % (SLOW_MS / 2);
 }
 
 void mq_room_text(const struct mq_room *room, char out[MQ_WAITS_FOR_MAX])
@@ -92,8 +109,9 @@ void mq_room_text(const struct mq_room *room, char out[MQ_WAITS_FOR_MAX])
 /* A time at which the job can be tried again. */
 struct slot {
     const struct mq_room *room;
-    size_t line; /* its index */
-    bool again;  /* the job has waited in that line already */
+    size_t window; /* its index, … */
+    size_t line;   /* … and that of the line */
+    bool again;    /* the job has waited in that line already */
     int64_t at_ms;
 };
 
@@ -111,18 +129,19 @@ static enum mq_status find_slot(struct mq_tx *tx, const struct mq_room *room,
     int64_t at_ms = again                      ? first_ms + line->again_ms
                     : line->next_ms > first_ms ? line->next_ms
                                                : first_ms;
-    *out = (struct slot){room, (size_t)(line - tx->windows->lines), again, at_ms};
+    *out = (struct slot){room, (size_t)(w - tx->windows->items),
+                         (size_t)(line - tx->windows->lines), again, soon_ms(tx, room, job, at_ms)};
     return MQ_OK;
 }
 
 static void take_slot(struct mq_tx *tx, const struct slot *slot, const struct mq_job *job)
 {
     struct mq_line *line = &tx->windows->lines[slot->line];
-    int64_t share = share_ms(slot->room->full, job);
+    int64_t share = share_ms(&tx->windows->items[slot->window], job);
     if (slot->again) {
         line->again_ms += share;
     } else {
-        line->next_ms = slot->at_ms + share;
+        line->next_ms = soon_ms(tx, slot->room, job, slot->at_ms + share);
         line->last_id = job->id;
     }
 }

@@ -7,6 +7,7 @@
 
 #include "policy/consequence.h"
 #include "queue/claim.h"
+#include "queue/config/relays.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"
@@ -119,6 +120,7 @@ static enum mq_status give_back(struct mq_tx *tx, const struct mq_payment *p, st
     struct mq_outlay rest = {
         .party = mq_job_party(job), .paid = job->paid - p->paid, .in_part = true};
     rest.party.relay = NULL;
+    rest.party.to = NULL; /* which of its recipients that are is not known any more */
     if (rest.paid > 0) {
         MQ_TRY(mq_limit_return(tx, &rest, err));
     }
@@ -178,8 +180,14 @@ enum mq_status mq_payments_make(struct mq_tx *tx, struct mq_payment *payments, s
     if (tx->config != MQ_OK || count == 0) {
         return MQ_OK;
     }
+    bool any_back = false;
     for (size_t i = 0; i < count; i++) {
         MQ_TRY(make_one(tx, &payments[i], err));
+        any_back = any_back || payments[i].end == MQ_PAYMENT_BACK;
+    }
+    const char *table = tx->queue->names.table;
+    if (any_back && mq_settings_marked(&tx->settings, table) == 0) {
+        MQ_TRY(mq_mark_put(tx->queue, table, mq_settings_mark(&tx->settings), err));
     }
     return renew(tx, err);
 }

@@ -16,8 +16,10 @@
 
 #include "core/ascii.h"
 #include "core/hash.h"
+#include "policy/consequence.h"
 #include "queue/enqueue.h"
 #include "queue/handle.h"
+#include "queue/job.h"
 #include "queue/sql/statements.h"
 
 #define HORIZON_S  (INT64_C(86400) * (MQ_LIMIT_DAYS_MAX + 1)) /* no row counts for longer */
@@ -34,10 +36,14 @@ bool mq_is_strict(const struct mq_tx *tx)
  * lowered keeps its count. */
 static char *scope_of(const struct mq_limit *limit, struct mq_str who)
 {
-    static const char *const words[] = {"", " relay ", " sender ", " domain "};
+    static const char *const words[] = {"", " relay ", " sender ", " domain ", " to "};
     struct mq_buffer name = {0};
-    mq_buffer_printf(&name, "%lld %s%s", (long long)limit->length_s,
-                     limit->mails ? "mails" : "recipients", words[limit->scope]);
+    if (limit->slow) { /* its length changes */
+        mq_buffer_cstr(&name, "slow ");
+    } else {
+        mq_buffer_printf(&name, "%lld ", (long long)limit->length_s);
+    }
+    mq_buffer_printf(&name, "%s%s", limit->mails ? "mails" : "recipients", words[limit->scope]);
     for (size_t i = 0; i < who.len; i++) {
         mq_buffer_char(&name, mq_ascii_lower(who.data[i]));
     }
@@ -84,18 +90,13 @@ static enum mq_status add_window(struct mq_windows *all, const struct mq_limit *
     return (*out)->scope && ((*out)->who || !who.data) ? MQ_OK : mq_error_nomem(err);
 }
 
-static bool is_of(const struct mq_window *w, const struct mq_limit *limit, struct mq_str who)
-{
-    return w->limit == limit && mq_str_equal_nocase(mq_str_of(w->who), who);
-}
-
 /* Finds the window of a limit for `who`. It stays where it is until the next call. */
 static enum mq_status find(struct mq_tx *tx, const struct mq_limit *limit, struct mq_str who,
                            struct mq_window **out, struct mq_error *err)
 {
     MQ_TRY(begin(tx, err));
     for (size_t i = 0; i < tx->windows->count; i++) {
-        if (is_of(&tx->windows->items[i], limit, who)) {
+        if (mq_window_is_of(&tx->windows->items[i], limit, who)) {
             *out = &tx->windows->items[i];
             return MQ_OK;
         }
@@ -103,116 +104,22 @@ static enum mq_status find(struct mq_tx *tx, const struct mq_limit *limit, struc
     return add_window(tx->windows, limit, who, out, err);
 }
 
-/* Whether the limit holds for this mail; then *who is whose window it is. */
-static bool holds(const struct mq_limit *limit, const struct mq_party *party, struct mq_str *who)
-{
-    bool sender = limit->scope == MQ_SCOPE_SENDER || limit->scope == MQ_SCOPE_DOMAIN;
-    bool relay = limit->scope == MQ_SCOPE_RELAY;
-    return (sender || !party->only_from) && (relay || !party->only_relay) &&
-           mq_limit_holds(limit, party->relay, party->from, who);
-}
-
 enum mq_status mq_window_find(struct mq_tx *tx, const struct mq_limit *limit,
                               const struct mq_party *party, struct mq_window **out,
                               struct mq_error *err)
 {
     struct mq_str who;
-    holds(limit, party, &who);
+    if (limit->scope != MQ_SCOPE_TO) {
+        mq_window_holds(limit, party, &who);
+    } else {
+        mq_limit_holds_to(limit, party->to->recipients.items[0], &who);
+    }
     return find(tx, limit, who, out, err);
 }
 
 static size_t limit_count(const struct mq_tx *tx)
 {
     return tx->settings.limits ? tx->settings.limits->count : 0;
-}
-
-/* ---- what is under way ---- */
-
-static enum mq_status add_flying(struct mq_windows *all, const struct mq_flying *one,
-                                 struct mq_error *err)
-{
-    struct mq_flying *items = all->flying;
-    if (all->flying_count == all->flying_room) {
-        size_t room = all->flying_room ? 2 * all->flying_room : 64;
-        items = realloc(items, room * sizeof(*items));
-        all->flying = items ? items : all->flying;
-        all->flying_room = items ? room : all->flying_room;
-    }
-    if (items) {
-        items[all->flying_count++] = *one;
-        return MQ_OK;
-    }
-    free(one->relay);
-    free(one->from);
-    return mq_error_nomem(err);
-}
-
-/* Reads what current leases have paid for, once in a transaction. */
-static enum mq_status read_flying(struct mq_tx *tx, struct mq_error *err)
-{
-    struct mq_windows *all = tx->windows;
-    if (all->has_flying) {
-        return MQ_OK;
-    }
-    enum mq_status status = mq_sql_query(tx->queue, MQ_SQL_FLYING, MQ_NO_ARGS, err);
-    while (mq_sql_next(tx->queue, &status, err)) {
-        struct mq_str relay = mq_sql_column_str(tx->queue, 0);
-        struct mq_str from = mq_sql_column_str(tx->queue, 1);
-        struct mq_flying one = {.relay = relay.data ? mq_str_dup(relay) : NULL,
-                                .from = from.data ? mq_str_dup(from) : NULL,
-                                .paid = mq_sql_column_int(tx->queue, 2)};
-        status = add_flying(all, &one, err);
-    }
-    all->has_flying = status == MQ_OK;
-    return status;
-}
-
-static enum mq_status count_flying(struct mq_tx *tx, struct mq_window *w, struct mq_error *err)
-{
-    MQ_TRY(read_flying(tx, err));
-    for (size_t i = 0; i < tx->windows->flying_count; i++) {
-        const struct mq_flying *one = &tx->windows->flying[i];
-        const struct mq_party party = {.relay = one->relay, .from = one->from};
-        struct mq_str who;
-        if (holds(w->limit, &party, &who) && is_of(w, w->limit, who)) {
-            w->flying += w->limit->mails ? 1 : one->paid;
-        }
-    }
-    return MQ_OK;
-}
-
-/* ---- the bucket ---- */
-
-static void bucket_name(const struct mq_window *w, char out[MQ_REFERENCE_MAX + 1])
-{
-    snprintf(out, MQ_REFERENCE_MAX + 1, "bucket %s", w->scope);
-}
-
-static enum mq_status read_bucket(struct mq_tx *tx, struct mq_window *w, struct mq_error *err)
-{
-    const struct mq_limit *limit = w->limit;
-    struct mq_bucket *bucket = &w->bucket;
-    char name[MQ_REFERENCE_MAX + 1];
-    bucket_name(w, name);
-    *bucket = (struct mq_bucket){
-        .limit = limit->n, .length_s = limit->length_s, .cap = mq_bucket_default_cap(limit->n)};
-    if (tx->settings.burst) {
-        bucket->cap = tx->settings.burst < limit->n ? tx->settings.burst : limit->n;
-    }
-    bucket->units = bucket->cap * limit->length_s;
-    bucket->last_refill_s = tx->now_s;
-    MQ_TRY(mq_window_get(tx, name, &bucket->last_refill_s, &bucket->units, err));
-    mq_bucket_refill(bucket, tx->now_s);
-    mq_bucket_give(bucket, w->given);
-    return MQ_OK;
-}
-
-static enum mq_status write_bucket(struct mq_tx *tx, const struct mq_window *w,
-                                   struct mq_error *err)
-{
-    char name[MQ_REFERENCE_MAX + 1];
-    bucket_name(w, name);
-    return mq_window_put(tx, name, w->bucket.last_refill_s, w->bucket.units, err);
 }
 
 /* ---- room ---- */
@@ -224,9 +131,9 @@ enum mq_status mq_window_load(struct mq_tx *tx, struct mq_window *w, struct mq_e
     }
     if (mq_is_strict(tx)) {
         MQ_TRY(mq_ledger_read(tx, w, err));
-        MQ_TRY(count_flying(tx, w, err));
+        MQ_TRY(mq_window_count_flying(tx, w, err));
     } else {
-        MQ_TRY(read_bucket(tx, w, err));
+        MQ_TRY(mq_bucket_read(tx, w, err));
     }
     w->loaded = true;
     return MQ_OK;
@@ -255,6 +162,185 @@ static enum mq_status read_free(struct mq_tx *tx, struct mq_window *w, struct mq
     return MQ_OK;
 }
 
+/* Notes a full window in `room`. */
+static enum mq_status note_full(struct mq_tx *tx, struct mq_window *w, struct mq_room *room,
+                                struct mq_error *err)
+{
+    MQ_TRY(w->free_s ? MQ_OK : read_free(tx, w, err));
+    room->sender_full = room->sender_full && w->limit->scope >= MQ_SCOPE_SENDER;
+    room->full = w->free_s > room->free_s ? w->limit : room->full;
+    room->free_s = w->free_s > room->free_s ? w->free_s : room->free_s;
+    return MQ_OK;
+}
+
+static void take_room(struct mq_window *w, int64_t n)
+{
+    w->flying += n;
+    mq_bucket_take(&w->bucket, n);
+    w->taken = true;
+}
+
+static enum mq_status return_to(struct mq_tx *tx, struct mq_window *w,
+                                const struct mq_outlay *outlay, struct mq_error *err)
+{
+    bool mails = w->limit->mails;
+    int64_t spent = mails ? outlay->handed > 0 : outlay->handed;
+    int64_t paid = mails ? outlay->paid > 0 && !outlay->in_part : outlay->paid;
+    int64_t back = paid - spent;
+    if (spent > 0) {
+        MQ_TRY(mq_ledger_hand(tx, w, spent, outlay->at_s, err));
+    }
+    if (back > 0) {
+        mq_bucket_give(&w->bucket, w->loaded ? back : 0);
+        w->given += back;
+    }
+    return MQ_OK;
+}
+
+/* ---- limits by recipients' domains ---- */
+
+/* A mail counts in the window of each domain that it goes to, with the recipients that it has
+ * there, whatever a test redirect makes of their addresses. */
+static size_t to_count(const struct mq_tx *tx)
+{
+    bool any = limit_count(tx) > 0 && mq_settings_limit_by(&tx->settings, MQ_SCOPE_TO);
+    return any ? tx->settings.limits->count : 0;
+}
+
+/* Begins to count another mail. */
+static void begin_mail(struct mq_tx *tx)
+{
+    if (tx->windows) {
+        tx->windows->mails++;
+    }
+}
+
+/* Finds the window of a limit that holds for the recipient; NULL: it does not. `mine` and
+ * `mine_handed` are those of this mail then. */
+static enum mq_status find_to(struct mq_tx *tx, size_t limit, const char *recipient,
+                              struct mq_window **out, struct mq_error *err)
+{
+    struct mq_str who;
+    *out = NULL;
+    if (!mq_limit_holds_to(&tx->settings.limits->items[limit], recipient, &who)) {
+        return MQ_OK;
+    }
+    MQ_TRY(find(tx, &tx->settings.limits->items[limit], who, out, err));
+    if ((*out)->mail != tx->windows->mails) {
+        (*out)->mail = tx->windows->mails;
+        (*out)->mine = (*out)->mine_handed = 0;
+    }
+    return MQ_OK;
+}
+
+/* Counts a recipient of room->party in its windows. *fits: they have room for it; where they have
+ * none for the mail's first one, `room` says so. */
+static enum mq_status count_in(struct mq_tx *tx, size_t n, struct mq_room *room, bool *fits,
+                               struct mq_error *err)
+{
+    struct mq_window *w;
+    *fits = true;
+    for (size_t i = 0; i < to_count(tx); i++) {
+        MQ_TRY(find_to(tx, i, room->party.to->recipients.items[n], &w, err));
+        if (!w || (w->limit->mails && w->mine > 0)) {
+            continue;
+        }
+        MQ_TRY(mq_window_load(tx, w, err));
+        bool full = w->mine++ >= room_of(tx, w);
+        *fits = *fits && !full;
+        MQ_TRY(full && n == 0 ? note_full(tx, w, room, err) : MQ_OK);
+    }
+    return MQ_OK;
+}
+
+/* Lowers the room to the recipients before the first one whose domain is full. */
+static enum mq_status room_to(struct mq_tx *tx, struct mq_room *room, struct mq_error *err)
+{
+    const struct mq_job *job = room->party.to;
+    bool fits = true;
+    begin_mail(tx);
+    for (size_t n = 0;
+         job && to_count(tx) && n < job->recipients.count && (int64_t)n < room->recipients; n++) {
+        MQ_TRY(count_in(tx, n, room, &fits, err));
+        room->recipients = fits ? room->recipients : (int64_t)n;
+    }
+    return MQ_OK;
+}
+
+/* Whether the claim has reached the recipient. A recovered job does not say it: then the first ones
+ * were reached, as many as it paid for. */
+static bool reached(const struct mq_job *job, size_t n)
+{
+    return job->target_of ? job->target_of[n] >= 0 : (int64_t)n < job->paid;
+}
+
+static enum mq_status take_to(struct mq_tx *tx, const struct mq_job *job, struct mq_error *err)
+{
+    struct mq_window *w;
+    begin_mail(tx);
+    for (size_t n = 0; job && n < job->recipients.count; n++) {
+        for (size_t i = 0; i < to_count(tx) && reached(job, n); i++) {
+            MQ_TRY(find_to(tx, i, job->recipients.items[n], &w, err));
+            if (w && !(w->limit->mails && w->mine > 0)) {
+                MQ_TRY(mq_window_load(tx, w, err));
+                take_room(w, 1);
+                w->mine++;
+            }
+        }
+    }
+    return MQ_OK;
+}
+
+static enum mq_outcome outcome_of(const struct mq_outlay *outlay, size_t n)
+{
+    if (outlay->results) {
+        return n < MQ_RECIPIENTS_MAX ? outlay->results[n] : MQ_OUTCOME_RELEASED;
+    }
+    bool given = outlay->handed > 0 && reached(outlay->party.to, n);
+    return given ? MQ_OUTCOME_DELIVERED : MQ_OUTCOME_RELEASED;
+}
+
+/* Counts what became of a recipient. If its domain is slowed down, an attempt counts as well. */
+static enum mq_status note_outcome(struct mq_tx *tx, const struct mq_outlay *outlay, size_t n,
+                                   struct mq_error *err)
+{
+    const struct mq_job *job = outlay->party.to;
+    enum mq_outcome outcome = outcome_of(outlay, n);
+    struct mq_window *w;
+    for (size_t i = 0; i < to_count(tx); i++) {
+        MQ_TRY(find_to(tx, i, job->recipients.items[n], &w, err));
+        if (w) {
+            w->mine += outlay->paid > 0 && reached(job, n);
+            w->mine_handed +=
+                w->limit->slow ? outcome != MQ_OUTCOME_RELEASED : mq_outcomes[outcome].handed_over;
+        }
+    }
+    return MQ_OK;
+}
+
+static enum mq_status return_by_domain(struct mq_tx *tx, const struct mq_outlay *outlay,
+                                       struct mq_error *err)
+{
+    const struct mq_job *job = outlay->party.to;
+    if (!job || to_count(tx) == 0) {
+        return MQ_OK;
+    }
+    begin_mail(tx);
+    for (size_t n = 0; n < job->recipients.count; n++) {
+        MQ_TRY(note_outcome(tx, outlay, n, err));
+    }
+    for (size_t i = 0; tx->windows && i < tx->windows->count; i++) {
+        struct mq_window *w = &tx->windows->items[i];
+        struct mq_outlay mine = {.paid = w->mine, .handed = w->mine_handed, .at_s = outlay->at_s};
+        if (w->limit->scope == MQ_SCOPE_TO && w->mail == tx->windows->mails) {
+            MQ_TRY(return_to(tx, w, &mine, err));
+        }
+    }
+    return MQ_OK;
+}
+
+/* ---- all limits ---- */
+
 enum mq_status mq_windows_room(struct mq_tx *tx, const struct mq_party *party, struct mq_room *room,
                                struct mq_error *err)
 {
@@ -263,21 +349,19 @@ enum mq_status mq_windows_room(struct mq_tx *tx, const struct mq_party *party, s
     *room = (struct mq_room){.party = *party, .recipients = MQ_LIMIT_NONE, .sender_full = true};
     for (size_t i = 0; i < limit_count(tx); i++) {
         const struct mq_limit *limit = &tx->settings.limits->items[i];
-        if (!holds(limit, party, &who)) {
+        if (!mq_window_holds(limit, party, &who)) {
             continue;
         }
         MQ_TRY(find(tx, limit, who, &w, err));
         MQ_TRY(mq_window_load(tx, w, err));
         int64_t n = room_of(tx, w);
         if (n == 0) {
-            MQ_TRY(w->free_s ? MQ_OK : read_free(tx, w, err));
-            room->sender_full = room->sender_full && limit->scope >= MQ_SCOPE_SENDER;
-            room->full = w->free_s > room->free_s ? limit : room->full;
-            room->free_s = w->free_s > room->free_s ? w->free_s : room->free_s;
+            MQ_TRY(note_full(tx, w, room, err));
         }
         n = limit->mails && n > 0 ? MQ_LIMIT_NONE : n;
         room->recipients = n < room->recipients ? n : room->recipients;
     }
+    MQ_TRY(room_to(tx, room, err));
     room->sender_full = room->sender_full && room->full;
     return MQ_OK;
 }
@@ -306,16 +390,14 @@ enum mq_status mq_windows_take(struct mq_tx *tx, const struct mq_party *party, i
     for (size_t i = 0; i < limit_count(tx); i++) {
         const struct mq_limit *limit = &tx->settings.limits->items[i];
         int64_t n = limit->mails ? begins : recipients;
-        if (n == 0 || !holds(limit, party, &who)) {
+        if (n == 0 || !mq_window_holds(limit, party, &who)) {
             continue;
         }
         MQ_TRY(find(tx, limit, who, &w, err));
         MQ_TRY(mq_window_load(tx, w, err));
-        w->flying += n;
-        mq_bucket_take(&w->bucket, n);
-        w->taken = true;
+        take_room(w, n);
     }
-    return MQ_OK;
+    return take_to(tx, party->to, err);
 }
 
 enum mq_status mq_windows_promise(struct mq_tx *tx, const struct mq_party *party,
@@ -325,27 +407,10 @@ enum mq_status mq_windows_promise(struct mq_tx *tx, const struct mq_party *party
     struct mq_str who;
     for (size_t i = 0; i < limit_count(tx); i++) {
         const struct mq_limit *limit = &tx->settings.limits->items[i];
-        if (holds(limit, party, &who)) {
+        if (mq_window_holds(limit, party, &who)) {
             MQ_TRY(find(tx, limit, who, &w, err));
             w->promised += limit->mails ? 1 : recipients;
         }
-    }
-    return MQ_OK;
-}
-
-static enum mq_status return_to(struct mq_tx *tx, struct mq_window *w,
-                                const struct mq_outlay *outlay, struct mq_error *err)
-{
-    bool mails = w->limit->mails;
-    int64_t spent = mails ? outlay->handed > 0 : outlay->handed;
-    int64_t paid = mails ? outlay->paid > 0 && !outlay->in_part : outlay->paid;
-    int64_t back = paid - spent;
-    if (spent > 0) {
-        MQ_TRY(mq_ledger_hand(tx, w, spent, outlay->at_s, err));
-    }
-    if (back > 0) {
-        mq_bucket_give(&w->bucket, w->loaded ? back : 0);
-        w->given += back;
     }
     return MQ_OK;
 }
@@ -357,12 +422,12 @@ enum mq_status mq_windows_return(struct mq_tx *tx, const struct mq_outlay *outla
     struct mq_str who;
     for (size_t i = 0; i < limit_count(tx); i++) {
         const struct mq_limit *limit = &tx->settings.limits->items[i];
-        if (holds(limit, &outlay->party, &who)) {
+        if (mq_window_holds(limit, &outlay->party, &who)) {
             MQ_TRY(find(tx, limit, who, &w, err));
             MQ_TRY(return_to(tx, w, outlay, err));
         }
     }
-    return MQ_OK;
+    return return_by_domain(tx, outlay, err);
 }
 
 /* ---- the end ---- */
@@ -374,7 +439,7 @@ static enum mq_status store_one(struct mq_tx *tx, struct mq_window *w, struct mq
         return MQ_OK;
     }
     MQ_TRY(mq_window_load(tx, w, err));
-    return write_bucket(tx, w, err);
+    return mq_bucket_write(tx, w, err);
 }
 
 enum mq_status mq_windows_store(struct mq_tx *tx, struct mq_error *err)
@@ -404,8 +469,7 @@ void mq_windows_free(struct mq_windows *windows)
         free(windows->items[i].rows);
     }
     for (size_t i = 0; i < windows->flying_count; i++) {
-        free(windows->flying[i].relay);
-        free(windows->flying[i].from);
+        mq_flying_clear(&windows->flying[i]);
     }
     free(windows->items);
     free(windows->flying);

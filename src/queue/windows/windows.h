@@ -20,14 +20,16 @@ struct mq_windows;
 struct mq_party {
     const char *relay;
     const char *from;
-    bool only_from;  /* no other limits than those of the sender … */
-    bool only_relay; /* … or of the relay */
+    const struct mq_job *to; /* to its recipients */
+    bool only_from;          /* no other limits than those of the sender and of recipients … */
+    bool only_relay;         /* … or of the relay */
 };
 
 struct mq_room {
     struct mq_party party;
     int64_t recipients;          /* that have room now; MQ_LIMIT_NONE: no limit holds */
-    bool sender_full;            /* only limits of the sender are full: other mail can go */
+    bool sender_full;            /* only limits of the sender or of a recipient are full: other mail
+                                    can go */
     const struct mq_limit *full; /* without room: the limit that will have room last, … */
     int64_t free_s;              /* … and when that is expected */
 };
@@ -36,9 +38,10 @@ struct mq_room {
 struct mq_outlay {
     struct mq_party party;
     int64_t paid;
-    int64_t handed; /* recipients that were handed over … */
-    int64_t at_s;   /* … at this time; 0: now */
-    bool in_part;   /* the mail goes on with the rest of what it paid */
+    int64_t handed;               /* recipients that were handed over … */
+    int64_t at_s;                 /* … at this time; 0: now */
+    bool in_part;                 /* the mail goes on with the rest of what it paid */
+    const unsigned char *results; /* enum mq_outcome of each recipient; NULL: the same of all */
 };
 
 /* How much room all limits leave that hold for this mail. */

@@ -1,6 +1,6 @@
 /* Requests over libcurl, many at once on connections that are kept. It follows no redirect,
  * keeps no cookie, reads no .netrc, ignores proxies of the environment, and limits the size of
- * answers. Only exchange.c includes curl/curl.h. */
+ * answers. */
 #ifndef MQ_SEND_HTTP_EXCHANGE_H
 #define MQ_SEND_HTTP_EXCHANGE_H
 
@@ -32,11 +32,9 @@ struct mq_http_request {
 
 /* Called during mq_http_wait(), with the owner of the exchange. */
 struct mq_http_events {
-    /* There is a connection, and the request begins to leave. May come again if libcurl had to take
-     * another connection. */
+    /* The request begins to leave. Comes again if libcurl had to take another connection. */
     void (*connected)(void *owner);
-    /* Before the last piece of the body leaves: without it no server has the request. False: the
-     * request is given up. */
+    /* The last piece of the body, which no server can do without, is to leave. False: give up. */
     bool (*last)(void *owner);
 };
 

@@ -117,7 +117,7 @@ static void put_path(struct mq_buffer *out, bool probe, const char *before, cons
 {
     if (!probe) {
         mq_buffer_cstr(out, before);
-        mq_buffer_percent(out, mq_str_of(user), "");
+        mq_dsn_encode(out, mq_str_of(user), "");
         mq_buffer_cstr(out, behind);
     }
 }

@@ -74,16 +74,16 @@ void mq_token_field(struct mq_buffer *fields, const char *name, struct mq_str va
         mq_buffer_char(fields, '&');
     }
     mq_buffer_printf(fields, "%s=", name);
-    mq_buffer_percent(fields, value, "");
+    mq_dsn_encode(fields, value, "");
 }
 
 /* RFC 6749, 2.3.1: both parts are form-encoded before they are joined. */
 static void add_basic(struct mq_buffer *out, const char *client_id, const char *secret)
 {
     struct mq_buffer pair = {0};
-    mq_buffer_percent(&pair, mq_str_of(client_id), "");
+    mq_dsn_encode(&pair, mq_str_of(client_id), "");
     mq_buffer_char(&pair, ':');
-    mq_buffer_percent(&pair, mq_str_of(secret), "");
+    mq_dsn_encode(&pair, mq_str_of(secret), "");
     mq_buffer_cstr(out, "Authorization: Basic ");
     mq_encode_base64_raw(out, mq_buffer_view(&pair));
     out->failed = out->failed || pair.failed;

@@ -45,7 +45,4 @@ void mq_connector_wait(struct mq_connector *connector, int also, int timeout_ms)
 /* Takes the next connection that is open or has failed; false: none. */
 bool mq_connector_take(struct mq_connector *connector, struct mq_connect_result *out);
 
-/* This host's name with its domain: relays refuse a short name in EHLO. */
-void mq_smtp_host_name(char *out, size_t size);
-
 #endif

@@ -4,6 +4,8 @@
 
 #include "send/dsn.h"
 
+/* This host's name with its domain: relays refuse a short name in EHLO. */
+void mq_smtp_host_name(char *out, size_t size);
 /* Writes the name for EHLO: the option ehlo or else this host's, if it can with its domain. */
 void mq_hello_name(const struct mq_dsn *dsn, char *out, size_t size);
 /* The URL for libcurl, which takes the name for EHLO from its path. malloc'ed; NULL without memory.

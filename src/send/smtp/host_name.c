@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "send/smtp/connection.h"
+#include "send/smtp/hello.h"
 
 void mq_smtp_host_name(char *out, size_t size)
 {

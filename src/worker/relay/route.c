@@ -3,9 +3,11 @@
 
 #include <stdio.h>
 
+#include "queue/claim.h"
 #include "queue/windows/payments.h"
 #include "send/dsn_text.h"
 #include "worker/deliveries.h"
+#include "worker/relay/kept.h"
 #include "worker/relay/routes.h"
 #include "worker/run.h"
 
@@ -292,6 +294,7 @@ static void enter(struct mq_delivery *delivery, struct mq_route *route)
 {
     struct mq_run *run = delivery->run;
     int64_t most = run->options->batch > WAITING_MAX ? run->options->batch : WAITING_MAX;
+    int64_t back_s = 0;
     delivery->route = route;
     route->look_wait_ms = 0;
     if (!is_open(route, NULL) && !run->stop.begun) {
@@ -300,8 +303,22 @@ static void enter(struct mq_delivery *delivery, struct mq_route *route)
         put_back(delivery, LOWER_S, NULL);
     } else if (!is_only(route) && (int64_t)route->waiting.count >= most) {
         put_back(delivery, drains_s(route), NULL);
-    } else {
+    } else if (mq_delivery_enters(delivery, &back_s)) {
         mq_delivery_move(delivery, &route->waiting);
+    } else if (back_s > 0) {
+        put_back(delivery, back_s, NULL);
+    }
+}
+
+void mq_run_end_holds(struct mq_run *run)
+{
+    struct mq_delivery *delivery;
+    while ((delivery = mq_run_next_held(run))) {
+        struct mq_deliveries *waiting = &delivery->route->waiting;
+        enter(delivery, delivery->route);
+        if (delivery->list == waiting) { /* it has waited longer than the others */
+            mq_delivery_move_first(delivery, waiting);
+        }
     }
 }
 
@@ -422,6 +439,13 @@ static int64_t wanted(const struct mq_run *run, struct mq_route *route, bool set
         return 0;
     }
     return (can_take > batch ? can_take : batch) - ready;
+}
+
+int64_t mq_route_room(struct mq_route *route, bool settles)
+{
+    struct mq_lane *lane;
+    enum pick found = pick(&route->group, NULL, false, &lane);
+    return found == FULL || found == FOUND ? wanted(run_of(route), route, settles) : MQ_CLAIM_MAX;
 }
 
 int64_t mq_run_wanted(const struct mq_run *run, bool settles)

@@ -22,6 +22,8 @@ struct mq_route {
 void mq_run_route(struct mq_delivery *delivery);
 /* The route of a job that was not claimed yet; NULL: it is not known before. */
 struct mq_route *mq_run_route_of(const struct mq_run *run, const struct mq_job *job);
+/* Lets mail go on that was held for its domain, which has room again. */
+void mq_run_end_holds(struct mq_run *run);
 /* After composing has told the sender: moves the delivery if that means another route. */
 bool mq_delivery_reroutes(struct mq_delivery *delivery);
 /* The lane that can take this delivery of the route now; NULL: none. `take`: it does. */
@@ -52,6 +54,8 @@ int64_t mq_delivery_other_s(const struct mq_delivery *delivery);
 /* How many jobs to claim besides those that wait; `settles`: in a transaction that is due anyhow.
  */
 int64_t mq_run_wanted(const struct mq_run *run, bool settles);
+/* How many of them can be for this route. Mail that goes back is not limited. */
+int64_t mq_route_room(struct mq_route *route, bool settles);
 /* Notes a claim, after its jobs have found their routes. */
 void mq_run_looked(struct mq_run *run);
 

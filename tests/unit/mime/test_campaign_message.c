@@ -12,6 +12,7 @@
 
 #include "core/ascii.h"
 #include "mime/template/campaign_message.h"
+#include "mime/wire/envelope.h"
 #include "mime/wire/message.h"
 
 #define LONG                                                                                       \

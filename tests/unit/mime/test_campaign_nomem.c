@@ -13,6 +13,7 @@
 
 #include "failing_malloc.h"
 #include "mime/template/campaign_message.h"
+#include "mime/wire/envelope.h"
 
 static struct mq_compose_fields fields;
 static struct mq_campaign_recipient recipient;

@@ -58,7 +58,8 @@ static void test_scopes(void **state)
     struct mq_limits limits =
         parsed("60/1h, 200/4h mails,500/1d recipients  per relay,9/1h per relay smtp.a.org, "
                "8/1h mails per sender, 7/1h per Sender shop@a.org, 6/1h per sender @a.org, "
-               "5/1h per sender domain, 4/1h per sender domain @a.org");
+               "5/1h per sender domain, 4/1h per sender domain @a.org, 3/1h per recipient domain, "
+               "2/1h mails per recipient domain @b.org, 1/1h to @b.org");
     static const struct {
         bool mails;
         enum mq_limit_scope scope;
@@ -74,6 +75,9 @@ static void test_scopes(void **state)
         {false, MQ_SCOPE_SENDER, "@a.org", "6/1h per sender @a.org"},
         {false, MQ_SCOPE_DOMAIN, "", "5/1h per sender domain"},
         {false, MQ_SCOPE_DOMAIN, "@a.org", "4/1h per sender domain @a.org"},
+        {false, MQ_SCOPE_TO, "", "3/1h per recipient domain"},
+        {true, MQ_SCOPE_TO, "@b.org", "2/1h mails per recipient domain @b.org"},
+        {false, MQ_SCOPE_TO, "@b.org", "1/1h to @b.org"},
     };
     assert_int_equal(limits.count, sizeof want / sizeof *want);
     for (size_t i = 0; i < limits.count; i++) {
@@ -109,7 +113,18 @@ static void test_errors(void **state)
         {"60/1h per", "\"60/1h per\"", "needs relay, sender"},
         {"60/1h per mailbox", "\"60/1h per mailbox\"", "needs relay, sender"},
         {"60/1h per sender shop", "\"60/1h per sender shop\"", "is a mailbox"},
-        {"60/1h per sender domain a.org", "\"60/1h per sender domain a.org\"", "a mailbox"},
+        {"60/1h per sender domain a.org", "\"60/1h per sender domain a.org\"", "an @ before"},
+        {"60/1h per recipient", "\"60/1h per recipient\"", "or recipient domain behind it"},
+        {"60/1h per recipient a@b.org", "\"60/1h per recipient a@b.org\"", "needs relay, sender"},
+        {"60/1h per recipient domain x@b.org", "\"60/1h per recipient domain x@b.org\"",
+         "an @ before"},
+        {"60/1h to", "\"60/1h to\"", "needs a domain behind it, as @example.net"},
+        {"60/1h to b.org", "\"60/1h to b.org\"", "an @ before"},
+        {"60/1h to a@b.org", "\"60/1h to a@b.org\"", "an @ before"},
+        {"60/1h to @", "\"60/1h to @\"", "an @ before"},
+        {"60/1h to @b.org @c.org", "\"@c.org\"", "is not expected here"},
+        {"60/1h to @b.org, 5/1h per recipient domain @B.org",
+         "\"5/1h per recipient domain @B.org\"", "the same window"},
         {"60/1h per sender domain x@a.org", "\"60/1h per sender domain x@a.org\"", "an @ before"},
         {"60/1h per relay a b", "\"b\"", "is not expected here"},
         {"60/1h per relay mails", "\"60/1h per relay mails\"", "stands before"},
@@ -172,13 +187,77 @@ static void test_who(void **state)
     assert_who("1/1h per sender domain @b.d", relay, "news@b.c", NULL);
 }
 
+static void assert_to(const char *limit, const char *recipient, const char *expected)
+{
+    struct mq_limits limits = parsed(limit);
+    struct mq_str who;
+    bool holds = mq_limit_holds_to(&limits.items[0], recipient, &who);
+    assert_int_equal(holds, expected != NULL);
+    assert_false(expected && mq_limit_holds(&limits.items[0], "smtp://h", recipient, &who));
+    if (expected) {
+        mq_limit_holds_to(&limits.items[0], recipient, &who);
+        assert_str(who, expected);
+    }
+}
+
+static void test_to(void **state)
+{
+    (void)state;
+    assert_to("1/1h", "a@b.c", NULL);
+    assert_to("1/1h per sender domain", "a@b.c", NULL);
+    assert_to("1/1h per recipient domain", "\"a@b\"@b.c", "@b.c");
+    assert_to("1/1h per recipient domain", "a", NULL);
+    assert_to("1/1h to @B.c", "a@b.C", "@b.C");
+    assert_to("1/1h to @b.c", "a@x.b.c", NULL);
+}
+
+static void test_sessions(void **state)
+{
+    static const struct {
+        const char *text, *quoted, *says;
+    } bad[] = {
+        {"0 to @b.c", "\"0 to @b.c\"", "from 1 to 1000"},
+        {"1001 to @b.c", "\"1001 to @b.c\"", "from 1 to 1000"},
+        {"5/1h to @b.c", "\"5/1h to @b.c\"", "from 1 to 1000"},
+        {"", "\"\"", "from 1 to 1000"},
+        {"5", "\"5\"", "\"5 to @example.net\", or \"20 per recipient domain\""},
+        {"5 to b.c", "\"5 to b.c\"", "sessions are N to a domain"},
+        {"5 to a@b.c", "\"5 to a@b.c\"", "sessions are"},
+        {"5 to @b@c", "\"5 to @b@c\"", "sessions are"},
+        {"5 to @b @c", "\"5 to @b @c\"", "sessions are"},
+        {"5 to @", "\"5 to @\"", "sessions are"},
+        {"5 to", "\"5 to\"", "sessions are"},
+        {"5 per sender", "\"5 per sender\"", "sessions are"},
+        {"5 per recipient domain @b.c", "\"5 per recipient domain @b.c\"", "sessions are"},
+        {"5 to @b.c, 6 to @B.c", "\"6 to @B.c\"", "keep one of the two"},
+    };
+    struct mq_limits sessions;
+    struct mq_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[80];
+        snprintf(text, sizeof text, "7 to @x.y, %s", bad[i].text);
+        enum mq_status status = mq_sessions_parse(mq_str_of(text), &sessions, &err);
+        if (status != MQ_INVALID || !strstr(err.text, bad[i].quoted) ||
+            !strstr(err.text, bad[i].says)) {
+            fail_msg("%s: %d, %s", bad[i].text, status, err.text);
+        }
+    }
+    assert_int_equal(
+        mq_sessions_parse(MQ_STR("20 per  Recipient domain ,5 to @B.c"), &sessions, &err), MQ_OK);
+    assert_int_equal(mq_sessions_to(&sessions, "@b.C"), 5);
+    assert_int_equal(mq_sessions_to(&sessions, "@x.b.c"), 20);
+    assert_int_equal(mq_sessions_parse(MQ_STR("1000 to @b.c"), &sessions, &err), MQ_OK);
+    assert_int_equal(mq_sessions_to(&sessions, "@b.c"), 1000);
+    assert_int_equal(mq_sessions_to(&sessions, "@c.c"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_scopes),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_who),
+        cmocka_unit_test(test_lengths), cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_errors),  cmocka_unit_test(test_who),
+        cmocka_unit_test(test_to),      cmocka_unit_test(test_sessions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,34 +1,6 @@
 /* Limits in windows within claims: what goes, what waits and until when, and what counts after a
  * worker's death. */
-#include "queue_fixture.h"
-
-static void from(struct fixture *fx, const char *sender, int count)
-{
-    struct mq_strings to = {(char *[]){(char *)"a@b.c"}, 1, 1};
-    for (int i = 0; i < count; i++) {
-        int64_t id;
-        struct mq_new_job job = {.mail_type = MQ_STR("mail"),
-                                 .message_id = "<x@y>",
-                                 .envelope_from = sender,
-                                 .recipients = &to,
-                                 .body = MQ_STR("x")};
-        assert_int_equal(mq_queue_enqueue(fx->queue, &job, 1, &id, &fx->err), MQ_OK);
-    }
-}
-
-static void settle_all(struct fixture *fx)
-{
-    for (size_t i = 0; i < fx->claim.count; i++) {
-        fx_settle(fx, i, "a");
-    }
-}
-
-static void begin(struct fixture *fx, const char *limits, const char *mode)
-{
-    fx_open(fx);
-    fx_set(fx, "mailLimits", limits);
-    fx_set(fx, "mailRateMode", mode);
-}
+#include "windows_fixture.h"
 
 /* Each window fills and frees at its time. */
 static void test_strict(void **state)
@@ -247,38 +219,6 @@ static void test_lines(void **state)
     fx_close(&fx);
 }
 
-/* Sends until nothing more can go, and returns how many that were. */
-static size_t send_all(struct fixture *fx)
-{
-    size_t sum = 0;
-    do {
-        sum += fx_claim(fx);
-        settle_all(fx);
-    } while (fx->claim.end == MQ_CLAIM_MORE || fx->claim.end == MQ_CLAIM_LIMIT);
-    return sum;
-}
-
-/* Whoever changes the limits, mail that waits for the old ones is tried by the new ones. */
-static void test_changed(void **state)
-{
-    (void)state;
-    struct fixture fx;
-    begin(&fx, "2/1h per sender", "strict");
-    from(&fx, "full@a.x", 2500);
-    assert_int_equal(send_all(&fx), 2);
-    fx_set_raw(&fx, "mailLimits", "1000/1h per sender, 9/1d per sender b@a.x");
-    assert_int_equal(send_all(&fx), 998);
-    /* The line begins at once, and has no gaps. */
-    assert_in_range(fx_int(&fx, "SELECT min(next_attempt_at) FROM mail_queue"), START + 3601,
-                    START + 3604);
-    assert_in_range(fx_int(&fx, "SELECT max(next_attempt_at) FROM mail_queue"),
-                    START + 3600 + 1500 * 36 / 10, START + 3620 + 1500 * 36 / 10);
-    fx_set_raw(&fx, "mailLimits", "");
-    assert_int_equal(send_all(&fx), 1500);
-    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM config WHERE key = 'mailHoursKept'"), 0);
-    fx_close(&fx);
-}
-
 /* A mail whose sender is not known before it is composed pays for it then. */
 static void test_composed(void **state)
 {
@@ -286,32 +226,9 @@ static void test_composed(void **state)
     static const char *const modes[] = {"strict", "average"};
     for (int m = 0; m < 2; m++) {
         struct fixture fx;
-        bool lost;
         begin(&fx, "2/1h per sender, 9/1h", modes[m]);
         fx_set(&fx, "mailBurst", "9");
-        for (int i = 0; i < 3; i++) {
-            fx_enqueue(&fx, &(struct mail){.reference = (char[]){(char)('a' + i), 0}});
-        }
-        assert_int_equal(fx_claim(&fx), 3);
-        for (int i = 0; i < 3; i++) {
-            struct mq_job *job = &fx.claim.jobs[i];
-            job->envelope_from = strdup("full@a.x");
-            assert_true(mq_strings_add(&job->recipients, MQ_STR("a@b.c")));
-            assert_int_equal(mq_queue_set_envelope(fx.queue, job, &lost, &fx.err), MQ_OK);
-            assert_int_equal(job->targets.count, i < 2);
-            assert_int_equal(job->paid, i < 2);
-        }
-        fx_settle(&fx, 0, "a");
-        fx_settle(&fx, 1, "l");
-        fx_kind(&fx, 2, MQ_OUTCOME_RELEASED, NULL);
-        assert_int_equal(fx_claim(&fx), 1); /* the deferred one gave its token back */
-        assert_int_equal(fx.claim.jobs[0].id, 3);
-        mq_claim_clear(&fx.claim);
-        fx.now_s += 60;
-        fx_claim(&fx);
-        assert_int_equal(fx.claim.count, 0);
-        assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue WHERE waits_for IS NOT NULL"),
-                         1);
+        pay_when_composed(&fx);
         fx_close(&fx);
     }
 }
@@ -473,14 +390,21 @@ static void test_purge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strict),          cmocka_unit_test(test_under_way),
-        cmocka_unit_test(test_average),         cmocka_unit_test(test_burst),
-        cmocka_unit_test(test_beside_the_hour), cmocka_unit_test(test_relays),
-        cmocka_unit_test(test_senders),         cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_composed),        cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_clocks),          cmocka_unit_test(test_purge),
-        cmocka_unit_test(test_expected),        cmocka_unit_test(test_expected_in_line),
-        cmocka_unit_test(test_changed),         cmocka_unit_test(test_unreadable_meanwhile),
+        cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_under_way),
+        cmocka_unit_test(test_average),
+        cmocka_unit_test(test_burst),
+        cmocka_unit_test(test_beside_the_hour),
+        cmocka_unit_test(test_relays),
+        cmocka_unit_test(test_senders),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_composed),
+        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_purge),
+        cmocka_unit_test(test_expected),
+        cmocka_unit_test(test_expected_in_line),
+        cmocka_unit_test(test_unreadable_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,12 +194,18 @@ static void check_full_relay(struct scene_worker *scene, int claims)
     check_taken(scene, 3, 10);
     assert_in_range(scene->boot_ms - begun_ms, 0, 5000);
     check_waiting(scene, 2997);
-    assert_in_range(count_events(scene, MQ_EVENT_CLAIMED), 13, claims);
+    int claimed = count_events(scene, MQ_EVENT_CLAIMED);
+    assert_in_range(claimed, 13, claims);
     int64_t rows = written_in(scene, 10);
-    print_message("%d claims, then %lld rows in ten minutes\n",
-                  count_events(scene, MQ_EVENT_CLAIMED), (long long)rows);
+    print_message("%d claims, then %lld rows in ten minutes\n", claimed, (long long)rows);
     assert_in_range(rows, 0, 60);
     check_taken(scene, 3, 10);
+    /* Another limit counts at once. */
+    set_limits(scene, "4000/1h per relay relay.example", "strict");
+    scene->options.daemon = false;
+    scene->options.time_limit_s = -1;
+    run_until(scene, MQ_RUN_EMPTY);
+    check_taken(scene, 3000, 10);
 }
 
 static void test_map(void **state)

@@ -1,0 +1,114 @@
+/* For whom a limit holds, and what is under way: the jobs in sending that have paid. */
+#include <stdlib.h>
+
+#include "core/json.h"
+#include "queue/handle.h"
+#include "queue/sql/statements.h"
+#include "queue/windows/internal.h"
+
+bool mq_window_is_of(const struct mq_window *w, const struct mq_limit *limit, struct mq_str who)
+{
+    return w->limit == limit && mq_str_equal_nocase(mq_str_of(w->who), who);
+}
+
+bool mq_window_holds(const struct mq_limit *limit, const struct mq_party *party, struct mq_str *who)
+{
+    bool sender = limit->scope == MQ_SCOPE_SENDER || limit->scope == MQ_SCOPE_DOMAIN;
+    bool relay = limit->scope == MQ_SCOPE_RELAY;
+    return (sender || !party->only_from) && (relay || !party->only_relay) &&
+           mq_limit_holds(limit, party->relay, party->from, who);
+}
+
+int64_t mq_recipients_count(const struct mq_window *w, const struct mq_strings *recipients)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < recipients->count && !(n && w->limit->mails); i++) {
+        struct mq_str who;
+        n += mq_limit_holds_to(w->limit, recipients->items[i], &who) &&
+             mq_str_equal_nocase(who, mq_str_of(w->who));
+    }
+    return n;
+}
+
+void mq_flying_clear(struct mq_flying *one)
+{
+    free(one->relay);
+    free(one->from);
+    mq_strings_clear(&one->to);
+}
+
+static enum mq_status add_flying(struct mq_windows *all, struct mq_flying *one,
+                                 struct mq_error *err)
+{
+    struct mq_flying *items = all->flying;
+    if (all->flying_count == all->flying_room) {
+        size_t room = all->flying_room ? 2 * all->flying_room : 64;
+        items = realloc(items, room * sizeof(*items));
+        all->flying = items ? items : all->flying;
+        all->flying_room = items ? room : all->flying_room;
+    }
+    if (items) {
+        items[all->flying_count++] = *one;
+        return MQ_OK;
+    }
+    mq_flying_clear(one);
+    return mq_error_nomem(err);
+}
+
+/* Reads the recipients that a job has paid for. */
+static enum mq_status read_paid(const struct mq_tx *tx, struct mq_str list, int64_t paid,
+                                struct mq_strings *out, struct mq_error *err)
+{
+    if (!mq_settings_limit_by(&tx->settings, MQ_SCOPE_TO) || !list.data) {
+        return MQ_OK;
+    }
+    if (mq_json_read(list, '[', out) == MQ_NOMEM) {
+        return mq_error_nomem(err);
+    }
+    /* Recipients whose mail is redirected can have one address together. */
+    if (!tx->settings.redirect_to && (int64_t)out->count > paid) {
+        mq_strings_cut(out, (size_t)paid);
+    }
+    return MQ_OK;
+}
+
+/* Reads what current leases have paid for, once in a transaction. */
+static enum mq_status read_flying(struct mq_tx *tx, struct mq_error *err)
+{
+    struct mq_windows *all = tx->windows;
+    if (all->has_flying) {
+        return MQ_OK;
+    }
+    enum mq_status status = mq_sql_query(tx->queue, MQ_SQL_FLYING, MQ_NO_ARGS, err);
+    while (mq_sql_next(tx->queue, &status, err)) {
+        struct mq_str relay = mq_sql_column_str(tx->queue, 0);
+        struct mq_str from = mq_sql_column_str(tx->queue, 1);
+        struct mq_flying one = {.relay = relay.data ? mq_str_dup(relay) : NULL,
+                                .from = from.data ? mq_str_dup(from) : NULL,
+                                .paid = mq_sql_column_int(tx->queue, 2)};
+        status = read_paid(tx, mq_sql_column_str(tx->queue, 3), one.paid, &one.to, err);
+        if (status == MQ_OK) {
+            status = add_flying(all, &one, err);
+        } else {
+            mq_flying_clear(&one);
+        }
+    }
+    all->has_flying = status == MQ_OK;
+    return status;
+}
+
+enum mq_status mq_window_count_flying(struct mq_tx *tx, struct mq_window *w, struct mq_error *err)
+{
+    MQ_TRY(read_flying(tx, err));
+    for (size_t i = 0; i < tx->windows->flying_count; i++) {
+        const struct mq_flying *one = &tx->windows->flying[i];
+        const struct mq_party party = {.relay = one->relay, .from = one->from};
+        struct mq_str who;
+        if (w->limit->scope == MQ_SCOPE_TO) {
+            w->flying += mq_recipients_count(w, &one->to);
+        } else if (mq_window_holds(w->limit, &party, &who) && mq_window_is_of(w, w->limit, who)) {
+            w->flying += w->limit->mails ? 1 : one->paid;
+        }
+    }
+    return MQ_OK;
+}
