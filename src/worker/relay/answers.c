@@ -96,6 +96,9 @@ static struct mq_domains *table_of(struct mq_run *run)
 {
     if (!run->domains) {
         run->domains = calloc(1, sizeof(*run->domains));
+        if (run->domains) { /* the first failure is counted with what went well */
+            run->domains->next_ms = mq_run_now_ms(run) + EVERY_MS;
+        }
     }
     return run->domains;
 }
