@@ -217,9 +217,8 @@ int main(void)
 {
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_worker_setup, scene_worker_teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_others), SCENE(test_slowed),  SCENE(test_cron),
-        SCENE(test_recovers),          SCENE(test_general), SCENE(test_first),
-        SCENE(test_quiet),
+        cmocka_unit_test(test_others), SCENE(test_slowed), SCENE(test_cron),  SCENE(test_recovers),
+        SCENE(test_general),           SCENE(test_first),  SCENE(test_quiet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
