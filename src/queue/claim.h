@@ -126,9 +126,10 @@ enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, st
 
 /* After composing: writes job->envelope_from and job->recipients, which the caller has set, to the
  * row; later attempts use them instead of what composing returns. Pays for as many recipients as
- * the tokens allow, and fills job->targets. *lost: the lease was lost. */
-enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job, bool *lost,
-                                     struct mq_error *err);
+ * the tokens allow, and fills job->targets. *lost: the lease was lost. If all recipients are
+ * suppressed, it only sets job->suppressed. */
+enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job,
+                                     struct mq_events *events, bool *lost, struct mq_error *err);
 /* Extends the leases of the jobs whose rows still have their claim token (job->locked_by). Sets
  * job->locked_until, to 0 if the lease was lost. */
 enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,

@@ -226,9 +226,9 @@ static void make_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
                           .uncertain = job->uncertain,
                           .next_attempt_at = job->next_attempt_at,
                           .last_attempt_at = s->at_s > 0 ? s->at_s : tx->now_s};
-    if (is_whole(s, MQ_OUTCOME_UNREADABLE)) {
+    if (is_whole(s, MQ_OUTCOME_UNREADABLE) || is_whole(s, MQ_OUTCOME_SUPPRESSED)) {
         plan_back(tx, s, plan);
-        plan_parked(plan, MQ_OUTCOME_UNREADABLE);
+        plan_parked(plan, s->outcome);
     } else if (t->left == 0) {
         plan_parked(plan, MQ_OUTCOME_REFUSED);
     } else if (t->becomes[MQ_FAILED] > 0) {
@@ -302,6 +302,9 @@ static void tell_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
     bool some = false;
     char *error = plan->error.data;
     int64_t next = plan->to == MQ_FAILED ? plan->next_attempt_at : 0;
+    if (is_whole(s, MQ_OUTCOME_SUPPRESSED)) {
+        tell(tx, s, (struct mq_event){.type = MQ_EVENT_SUPPRESSED, .reply = error});
+    }
     for (size_t i = MQ_OUTCOME_RELEASED + 1; i < MQ_OUTCOME_RECIPIENTS; i++) {
         const struct mq_outcome_facts *facts = &mq_outcomes[i];
         if (t->count[i] > 0 && !(parked && facts->event == MQ_EVENT_TRY_LATER)) {

@@ -77,6 +77,11 @@ final class MailQueue implements MailQueue\Enqueuer
   public countAsSent(array $ids): int
   public hold(array $ids): int
   public delete(array $ids): int
+  public suppress(string $address, string $reason = "manual", ?string $scope = null, ?string $source = null): bool
+  public unsuppress(string $address, ?string $scope = null, ?string $reason = null): int
+  public suppression(string $address): array
+  public suppressions(int $limit = 50, int $after = 0, ?string $scope = null, ?string $reason = null): array
+  public unsubscribeUrl(string $address, string $list, string $url): string
   public config(string $key): ?string
   public setConfig(string $key, bool|float|int|null|string $value): void
   public migrate(): int
@@ -103,6 +108,8 @@ final class MailQueue\Internal
   public static columns(MailQueue $queue): array
   public static select(MailQueue $queue, string $sql, array $parameters = []): array
   public static eraseHistory(MailQueue $queue, array $ids): void
+  public static suppressMany(MailQueue $queue, array $rows): int
+  public static forgetSuppressed(MailQueue $queue, string $address): int
   public static probe(string $transport): string
   public static oauthRequest(string $endpoint, string $fields, ?string $clientId = null, ?string $clientSecret = null, ?string $cafile = null, ?string $proxy = null): array
   public static accounts(): string
@@ -164,6 +171,7 @@ final class MailQueue\Report
   readonly int $uncertain
   readonly int $expired
   readonly int $orphans
+  readonly int $suppressed
   readonly int $stale
   readonly int $released
   readonly int $recovered

@@ -64,6 +64,7 @@ return [
     'exhausted' => 'Versuche aufgebraucht',
     'hold' => 'von Hand',
     'unreadable' => 'unlesbar',
+    'suppressed' => 'gesperrt',
 
     // Overview
     'All is well.' => 'Alles in Ordnung.',
@@ -452,6 +453,11 @@ return [
         . 'arrived.'
         => 'Tabellen, deren Mails aus einer anderen Datenbank kommen; gesendet wird, wenn alle '
         . 'da sind.',
+    'The number of the newest suppression; 0: none was ever made.'
+        => 'Die Nummer der neuesten Sperre; 0: Es gab noch keine.',
+    'The key by which suppressed addresses are found and links to unsubscribe are signed.'
+        => 'Der Schlüssel, mit dem gesperrte Adressen gefunden und Links zum Abmelden signiert '
+        . 'werden.',
     "The version of the queue's tables." => 'Die Version der Tabellen.',
     'What `mailqueue adopt` did, for `mailqueue adopt --undo`.'
         => 'Was `mailqueue adopt` getan hat, für `mailqueue adopt --undo`.',

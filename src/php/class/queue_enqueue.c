@@ -176,6 +176,10 @@ static enum mq_status add_mail(struct chunk *chunk, zval *item)
                             zend_zval_type_name(item));
     }
     MQ_TRY(mq_php_arguments_read(args, Z_ARRVAL_P(item), &chunk->err));
+    if (mq_php_arguments_name_list(args)) {
+        struct mq_queue *queue = mq_php_queue_opened(chunk->object);
+        MQ_TRY(queue ? mq_php_mail_key(mail, args, queue, &chunk->err) : MQ_THROWN);
+    }
     MQ_TRY(mq_php_mail_prepare(mail, args, mq_clock_now_s(&clock), &chunk->err));
     chunk->jobs[chunk->count - 1] = mail->job;
     chunk->octets += mail->body.len;

@@ -19,6 +19,7 @@ void mq_php_mail_clear(struct mq_php_mail *mail)
 {
     mq_buffer_clear(&mail->body);
     mq_buffer_clear(&mail->subject);
+    mq_buffer_clear(&mail->scope);
     mq_strings_clear(&mail->recipients);
     free(mail->envelope_from);
     free(mail->message_id);
@@ -129,7 +130,16 @@ static enum mq_status compose_fields(struct mq_php_mail *mail, const struct mq_p
     compose.message_id = fields->message_id ? ZSTR_VAL(fields->message_id) : mail->message_id;
     compose.date_s = fields->date_given ? fields->date_s : date_s;
     compose.max_size = (size_t)MAILQUEUE_G(max_message_size);
-    enum mq_status status = mq_compose(&compose, &mail->body, &envelope, err);
+    struct mq_php_link link = {.uri = {NULL, 0}};
+    enum mq_status status = mq_php_mail_link(mail, fields, compose.date_s, &link, err);
+    if (link.uri.data) {
+        compose.unsubscribe = &link.uri;
+        compose.unsubscribe_count = 1;
+    }
+    if (status == MQ_OK) {
+        status = mq_compose(&compose, &mail->body, &envelope, err);
+    }
+    mq_buffer_clear(&link.text);
     if (status == MQ_IO) { /* an attached file failed; MQ_IO would mean the database */
         status = mq_error_set(err, MQ_MESSAGE, err->field, "%s", err->text);
     }
@@ -277,6 +287,7 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
         .notify = &args->notify,
         .subject = subject_of(mail),
         .relay = args->relay ? mq_php_view(args->relay) : mq_str_of(mail->relay),
+        .scope = mq_buffer_view(&mail->scope),
     };
     if (mail->subject.failed) {
         return mq_error_nomem(err);
@@ -289,7 +300,10 @@ enum mq_status mq_php_mail_store(struct mq_queue *queue, const struct mq_php_arg
 {
     struct mq_php_mail mail = {0};
     const struct mq_clock *clock = mq_queue_clock(queue);
-    enum mq_status status = mq_php_mail_prepare(&mail, args, mq_clock_now_s(clock), err);
+    enum mq_status status = mq_php_mail_key(&mail, args, queue, err);
+    if (status == MQ_OK) {
+        status = mq_php_mail_prepare(&mail, args, mq_clock_now_s(clock), err);
+    }
     if (status == MQ_OK) {
         status = mq_queue_enqueue(queue, &mail.job, 1, id, err);
     }
