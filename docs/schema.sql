@@ -115,11 +115,12 @@ CREATE TABLE mail_suppression (
     hash INTEGER NOT NULL,                     -- of the address, with mailSuppressionKey
     scope TEXT NOT NULL,                       -- the list that it is about, as list:news; empty: all mail
     reason TEXT NOT NULL,                      -- unsubscribe, hard_bounce, complaint or manual
-    seq INTEGER NOT NULL UNIQUE,               -- counts up in the order of commits
+    seq INTEGER NOT NULL,                      -- counts up in the order of commits
     address TEXT,                              -- in lower case and A-labels; NULL: forgotten
     source TEXT,                               -- who or what says so
     created_at INTEGER NOT NULL,               -- when
-    PRIMARY KEY (hash, scope, reason)
+    PRIMARY KEY (hash, scope, reason),
+    UNIQUE (seq)
 ) WITHOUT ROWID;
 
 CREATE INDEX mail_queue_w
@@ -250,11 +251,12 @@ CREATE TABLE mail_suppression (
     hash BIGINT NOT NULL,
     scope TEXT NOT NULL,
     reason TEXT NOT NULL,
-    seq BIGINT NOT NULL UNIQUE,
+    seq BIGINT NOT NULL,
     address TEXT,
     source TEXT,
     created_at BIGINT NOT NULL,
-    PRIMARY KEY (hash, scope, reason)
+    PRIMARY KEY (hash, scope, reason),
+    UNIQUE (seq)
 );
 
 CREATE INDEX mail_queue_w
@@ -367,9 +369,10 @@ CREATE TABLE mail_suppression (
     hash BIGINT NOT NULL,
     scope VARBINARY(190) NOT NULL,
     reason VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    seq BIGINT NOT NULL UNIQUE,
+    seq BIGINT NOT NULL,
     address LONGBLOB,
     source LONGBLOB,
     created_at BIGINT NOT NULL,
-    PRIMARY KEY (hash, scope, reason)
+    PRIMARY KEY (hash, scope, reason),
+    UNIQUE KEY mail_queue_z (seq)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

@@ -84,6 +84,7 @@ const MEANINGS = [
         'source' => 'who or what says so',
         'created_at' => 'when',
         'PRIMARY' => '',
+        'UNIQUE' => '',
     ],
     'config' => ['key' => 'see docs/settings.md', 'value' => ''],
 ];

@@ -42,8 +42,8 @@ struct mq_db;
     "id {I}, at {n} NOT NULL, job_id {n} NOT NULL, reference {v}, mail_type {v} NOT NULL, " \
     "subject {z}, relay {z}, event {h} NOT NULL, phase {h}, attempt INTEGER NOT NULL, "     \
     "recipients INTEGER NOT NULL, uncertain INTEGER NOT NULL, reply {z}, ms {n}, waited {n}"
-#define MQ_SUPPRESSION_COLUMNS                                                              \
-    "hash {n} NOT NULL, scope {v} NOT NULL, reason {h} NOT NULL, seq {n} NOT NULL UNIQUE, " \
+#define MQ_SUPPRESSION_COLUMNS                                                       \
+    "hash {n} NOT NULL, scope {v} NOT NULL, reason {h} NOT NULL, seq {n} NOT NULL, " \
     "address {z}, source {z}, created_at {n} NOT NULL, PRIMARY KEY (hash, scope, reason)"
 /* Finds the counters from ?1 on, before ?2, that are not in the row of ?1 that sums them up. */
 #define MQ_COUNTS_IN_PARTS "WHERE hour >= ?1 AND hour < ?2 AND (hour > ?1 OR part > 0)"
