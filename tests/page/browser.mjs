@@ -20,7 +20,7 @@ const shots = `${MQ_BUILD}/page/screenshots`;
 const work = mkdtempSync(join(tmpdir(), 'mailqueue-page-'));
 const PHP = ['-d', `extension=${MAILQUEUE_SO}`, '-d', 'display_errors=stderr'];
 const PASSWORD = 'correct horse';
-const VIEWS = ['overview', 'mails', 'mail&id=1', 'uncertain', 'relays', 'settings'];
+const VIEWS = ['overview', 'mails', 'mail&id=1', 'uncertain', 'relays', 'suppressions', 'settings'];
 
 /* ---- checks ---- */
 
@@ -258,6 +258,28 @@ const flows = async (mode, javaScriptEnabled) => {
         }
         equal(canary.hits.join(' '), '');
         equal(canary.connections, 0);
+    });
+    await check(name('suppressions'), async () => {
+        await view(page, origin, 'overview');
+        equal(await page.locator('nav >> text=Suppressions').count(), 0); // there are none
+        await view(page, origin, 'suppressions');
+        await page.fill('#address', 'Ann@example.net');
+        await page.selectOption('#reason', 'hard_bounce');
+        await page.click('text="Add"');
+        equal(await page.textContent('.done'), 'The address is suppressed.');
+        mailqueue(database, 'suppress', 'add', 'bea@example.net', '--reason', 'unsubscribe', '--scope', 'list:news');
+        await page.click('nav >> text=Suppressions');
+        equal(await page.locator('tbody tr').count(), 2);
+        await page.fill('#wanted', 'ann@');
+        await page.click('text="Search"');
+        equal((await page.textContent('tbody .address')).trim(), 'ann@example.net');
+        await page.click('tbody >> text="Remove"');
+        equal(await page.textContent('.done'), 'The suppression is removed.');
+        equal(await page.locator('tbody tr').count(), 1);
+        equal(mailqueue(database, 'suppress', 'list', '--json').includes('ann@'), false);
+        await page.fill('#address', 'a..b@example.net');
+        await page.click('text="Add"');
+        equal((await page.textContent('.lead')).startsWith('The address "a..b@example.net" has two dots'), true);
     });
     await check(name('German'), async () => {
         await view(page, origin, 'overview');

@@ -12,6 +12,7 @@ return [
     'Mails' => 'Mails',
     'Uncertain' => 'Ungewiss',
     'Relays' => 'Relays',
+    'Suppressions' => 'Sperren',
     'Settings' => 'Einstellungen',
     'Log in' => 'Anmelden',
     'Log out' => 'Abmelden',
@@ -24,6 +25,8 @@ return [
     '%s deleted.' => '%s gelöscht.',
     '%s counted as sent.' => '%s als gesendet gezählt.',
     'Saved.' => 'Gespeichert.',
+    'The address is suppressed.' => 'Die Adresse ist gesperrt.',
+    'The suppression is removed.' => 'Die Sperre ist aufgehoben.',
     'Sending is on.' => 'Der Versand ist eingeschaltet.',
     'Sending is off. Mail that is under way is still finished.'
         => 'Der Versand ist ausgeschaltet. Was schon unterwegs ist, wird noch zu Ende gebracht.',
@@ -65,6 +68,33 @@ return [
     'hold' => 'von Hand',
     'unreadable' => 'unlesbar',
     'suppressed' => 'gesperrt',
+    'unsubscribe' => 'abgemeldet',
+    'hard_bounce' => 'unzustellbar',
+    'complaint' => 'Beschwerde',
+    'manual' => 'von Hand gesperrt',
+
+    // Suppressions
+    'No mail is sent to these addresses, or none of a list. An unsubscription stops only mail to '
+        . 'lists.' => 'An diese Adressen geht keine Mail, oder keine einer Liste. Eine Abmeldung '
+        . 'hält nur Mails an Listen auf.',
+    'No address is found.' => 'Keine Adresse gefunden.',
+    'These are the newest %s. "mailqueue suppress export" writes all.'
+        => 'Das sind die neuesten %s. „mailqueue suppress export“ gibt alle aus.',
+    'Address' => 'Adresse',
+    'Reason' => 'Grund',
+    'Of what' => 'Wovon',
+    'Since' => 'Seit',
+    'Source' => 'Quelle',
+    'Action' => 'Aktion',
+    '(forgotten)' => '(vergessen)',
+    'all mail' => 'alle Mails',
+    'Remove' => 'Aufheben',
+    'Address, or a part of it' => 'Adresse oder ein Teil davon',
+    'Search' => 'Suchen',
+    'Suppress an address' => 'Eine Adresse sperren',
+    'List (empty: all mail)' => 'Liste (leer: alle Mails)',
+    'Add' => 'Sperren',
+    'Give an address. Nothing was changed.' => 'Es fehlt die Adresse. Nichts wurde geändert.',
 
     // Overview
     'All is well.' => 'Alles in Ordnung.',
