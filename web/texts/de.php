@@ -96,6 +96,19 @@ return [
     'Add' => 'Sperren',
     'Give an address. Nothing was changed.' => 'Es fehlt die Adresse. Nichts wurde geändert.',
 
+    // Unsubscribing
+    'You are not unsubscribed: the database does not answer. Try again in a few minutes.'
+        => 'Die Abmeldung ging nicht: Die Datenbank antwortet nicht. Bitte in ein paar Minuten '
+        . 'noch einmal versuchen.',
+    'This link is not complete, or too old. You are not unsubscribed. Use the link of a newer mail.'
+        => 'Dieser Link ist unvollständig oder zu alt. Sie sind nicht abgemeldet. Bitte den Link '
+        . 'einer neueren Mail verwenden.',
+    'Unsubscribe from %s' => '%s abbestellen',
+    '%s gets no more mail of this list then.' => '%s bekommt dann keine Mails dieser Liste mehr.',
+    'Unsubscribe' => 'Abmelden',
+    'You are unsubscribed' => 'Sie sind abgemeldet',
+    '%s gets no more mail of the list %s.' => '%s bekommt keine Mails der Liste %s mehr.',
+
     // Overview
     'All is well.' => 'Alles in Ordnung.',
     'Sending is switched off.' => 'Der Versand ist ausgeschaltet.',
