@@ -191,7 +191,9 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/warmup.c
     src/policy/zone.c
     src/queue/body.c
-    src/queue/claim.c
+    src/queue/claim/claim.c
+    src/queue/claim/closed.c
+    src/queue/claim/turns.c
     src/queue/config/config.c
     src/queue/config/kept_hours.c
     src/queue/config/keys.c
@@ -288,6 +290,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/relay/closing.c
     src/worker/relay/kept.c
     src/worker/relay/lane.c
+    src/worker/relay/passing.c
     src/worker/relay/paying.c
     src/worker/relay/route.c
     src/worker/relay/routes.c
@@ -363,6 +366,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/worker])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/policy])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/claim])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/config])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/sql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/suppress])

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "mime/compose/composer.h"
+#include "mime/wire/envelope.h"
 
 #define ATTACHMENT (10u << 20)
 

@@ -198,7 +198,11 @@ final class Doctor extends Check
         }
     }
 
-    /** @return list<string> which limits and sending hours mail waits for: that is no fault */
+    /**
+     * Mail that waits for a limit or for its sending hours is not a fault.
+     *
+     * @return list<string> what it waits for
+     */
     private function limits(MailQueue $queue, Stats $stats): array
     {
         $token = Status::nextToken($stats);

@@ -106,7 +106,8 @@ final class Login extends Command
         $secret = $this->secret();
         $members += array_intersect_key($old, ['client_secret' => '']);
         if (isset($given['certificate'])) {
-            $secret === null || throw Stop::usage('Give a client secret or --certificate, not both.');
+            $secret === null
+                || throw Stop::usage('Give a client secret or --certificate, not both.');
             unset($members['client_secret']);
         }
         if ($secret !== null) {

@@ -24,8 +24,8 @@ final class Verdict extends Command
         'connect' => 'no attempt counts; fewer sessions if others work, else the relay is paused '
             . 'after three such connects',
         'session' => 'no attempt counts; the session ends, and another takes the mail',
-        'sessions' => 'no attempt counts; the relay gets fewer sessions, or, if it has only one, none '
-            . 'for the time that it names',
+        'sessions' => 'no attempt counts; the relay gets fewer sessions, or, if it has only one, '
+            . 'none for the time that it names',
         'relay' => 'no attempt counts; the relay is paused',
         'protocol' => 'the mail is sent once more without extensions; then an attempt counts',
     ];

@@ -56,8 +56,8 @@ final class Server
     }
 
     /**
-     * The members that a token answer adds to the account. Its access token is not kept: the worker's
-     * code asks for one at once, and so shows that the refresh token is good.
+     * The members that a token answer adds to the account. Its access token is not kept: the
+     * worker's code asks for one at once, and so shows that the refresh token is good.
      *
      * @param array{code: int, answer: array<string, mixed>, failure: string} $reply
      * @return array{refresh_token: string}

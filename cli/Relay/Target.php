@@ -7,8 +7,8 @@ namespace MailQueue\Cli\Relay;
 /** The relay of SMTP or LMTP that a transport names, as far as people need to know it. */
 final class Target
 {
-    private const DSN = '~\A(smtps?|lmtp|smtp\+lmtp)://(?:([^@/?#:]*)(?::[^@/?#]*)?@)?(\[[^\]]*\]|[^:/?#]*)'
-        . '(?::(\d+))?([^?]*)(?:\?(.*))?\z~is';
+    private const DSN = '~\A(smtps?|lmtp|smtp\+lmtp)://(?:([^@/?#:]*)(?::[^@/?#]*)?@)?'
+        . '(\[[^\]]*\]|[^:/?#]*)(?::(\d+))?([^?]*)(?:\?(.*))?\z~is';
 
     /** "smtp://host:port" or "smtp:///socket", without the user. */
     public readonly string $shown;

@@ -1,5 +1,4 @@
-/* The worker's calls to the queue: the transaction that settles, recovers and claims; envelopes,
- * leases, the sweep. */
+/* The worker's calls to the queue: settle, recover and claim; envelopes, leases, the sweep. */
 #ifndef MQ_QUEUE_CLAIM_H
 #define MQ_QUEUE_CLAIM_H
 
@@ -16,11 +15,11 @@ struct mq_job;
 struct mq_payment;
 struct mq_queue;
 struct mq_relay_list;
+struct mq_turns;
 
 #define MQ_FINAL_TIMEOUT_S 600 /* RFC 5321, 4.5.3.2.6 */
-
-enum { MQ_CLAIM_MAX = 1000 }; /* jobs per claim */
-/* The most that one transaction deletes or recovers. */
+enum { MQ_CLAIM_MAX = 1000 };  /* jobs per claim */
+/* The most that one transaction deletes, recovers or passes over. */
 #define MQ_ROWS_A_CYCLE  1000               /* expired, orphaned, recovered, deleted rows */
 #define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* octets of deleted messages, or one message */
 enum { MQ_LEASE_S = 900, MQ_LEASE_MIN_S = 5, MQ_LEASE_MAX_S = 86400 }; /* default, limits */
@@ -39,9 +38,10 @@ struct mq_claim_request {
     const char *token;             /* MQ_TOKEN_HEX digits */
     struct mq_relay_state *relays; /* claims nothing while all of these are paused, … */
     size_t relay_count;
-    bool opens_more; /* … unless the run can open others for the mail */
-    /* Set if a run has several relays, for whose limits a claim does not pay: lists the open ones
-     * for a job; none if they are not known yet. Called within the transaction. */
+    bool opens_more;        /* … unless the run can open others for the mail */
+    struct mq_turns *turns; /* claim/turns.h; NULL: no job is passed over */
+    /* Set if what is claimed has not paid for the limits of the run's relays: lists the open ones
+     * for a job; none if they are not known. Called within the transaction. */
     void (*relays_of)(void *context, const struct mq_job *job, struct mq_relay_list *out);
     void *relays_context;
     const char *const *dead_tokens; /* of workers known to be dead: their jobs are recovered */
@@ -52,7 +52,7 @@ struct mq_claim_request {
 };
 
 enum mq_claim_end {
-    MQ_CLAIM_LIMIT,    /* as many as were asked for; more can be due */
+    MQ_CLAIM_LIMIT,    /* as many as were asked for, or routes are full; more can be due */
     MQ_CLAIM_MORE,     /* MQ_ROWS_A_CYCLE or _DROPPED_BYTES, or mailHours to load: claim again */
     MQ_CLAIM_EMPTY,    /* nothing more is due */
     MQ_CLAIM_TOKENS,   /* a job is due, but no token is left */
@@ -67,8 +67,8 @@ struct mq_claim {
     bool limited;          /* a limit is set: claim no more than can leave at once */
     bool pays_later;       /* a relay has a limit, and relays_of is set: no job has paid for that */
     char *slow, *sessions; /* domains slowed down, with spaces between; mailDomainSessions */
-    int64_t resume_s;      /* TOKENS: UTC second of the next token; PAUSED: end of the first
-                              pause; EMPTY: when the next job is due, 0 when none waits */
+    int64_t resume_s;      /* UTC second; TOKENS: of the next token; PAUSED: of the first pause's
+                              end; EMPTY: when the next job is due, 0 when none waits */
     char reason[256];      /* TOKENS: the limit of mailLimits that is full, or "" */
     enum mq_status status; /* a failure of recovery or claim only; the outcomes are settled */
     struct mq_error error;
@@ -124,10 +124,9 @@ struct mq_cycle {
  * MQ_CLAIM_MORE: then all their leases are recovered. */
 enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, struct mq_error *err);
 
-/* After composing: writes job->envelope_from and job->recipients, which the caller has set, to the
- * row; later attempts use them instead of what composing returns. Pays for as many recipients as
- * the tokens allow, and fills job->targets. *lost: the lease was lost. If all recipients are
- * suppressed, it only sets job->suppressed. */
+/* After composing: writes the sender and the recipients, which the caller has set in the job, to
+ * its row; later attempts use them. Pays for as many recipients as tokens allow, and fills
+ * job->targets. If all are suppressed, only sets job->suppressed. *lost: the lease was lost. */
 enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job,
                                      struct mq_events *events, bool *lost, struct mq_error *err);
 /* Extends the leases of the jobs whose rows still have their claim token (job->locked_by). Sets

@@ -37,7 +37,7 @@ struct mq_stats {
     struct mq_limit_state limits[2 * MQ_LIMITS_MAX];
     size_t limit_count;
     double tokens;      /* that are left now; 0 without a limit */
-    int64_t token_s;    /* when the next one comes; 0: one is left, or there is no limit */
+    int64_t token_s;    /* when the next one comes; 0: a token is left, or no limit is set */
     int64_t empty_in_s; /* until all is sent, at the limit; -1: unknown (no limit set) */
     bool enabled;
     int64_t last_run_s;     /* when a worker last ran; 0: never */

@@ -7,7 +7,6 @@
 
 #include "db/db.h"
 #include "policy/limits.h"
-#include "queue/config/config.h"
 #include "queue/config/kept_hours.h"
 #include "queue/config/keys.h"
 #include "queue/config/relays.h"

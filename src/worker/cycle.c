@@ -7,6 +7,7 @@
 #include "worker/deliveries.h"
 #include "worker/relay/answers.h"
 #include "worker/relay/kept.h"
+#include "worker/relay/passing.h"
 #include "worker/relay/paying.h"
 #include "worker/relay/route.h"
 #include "worker/relay/routes.h"
@@ -165,7 +166,7 @@ static void merge(struct mq_delivery *held, struct mq_job *again, int64_t end_ms
     held->lease_end_ms = end_ms;
 }
 
-static void take_jobs(struct mq_run *run, struct mq_claim *claim, int64_t before_ms)
+static void take_jobs(struct mq_run *run, struct mq_claim *claim, bool turns, int64_t before_ms)
 {
     int64_t end_ms = lease_end_ms(run, before_ms);
     if (run->held == 0 && claim->count > 0) {
@@ -187,7 +188,9 @@ static void take_jobs(struct mq_run *run, struct mq_claim *claim, int64_t before
             return;
         }
     }
-    mq_run_looked(run);
+    if (!(turns && mq_run_take_turns(run))) {
+        mq_run_looked(run);
+    }
 }
 
 /* Takes over which relays are paused: another run can have paused one, or a person can have removed
@@ -310,12 +313,12 @@ static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t
         mq_run_fail(run, status, &error);
     }
     mq_run_take_slow(run, claim);
-    take_jobs(run, claim, before_ms);
+    take_jobs(run, claim, cycle->request->turns != NULL, before_ms);
     take_end(run, claim, mq_run_now_ms(run));
 }
 
 /* `relays` has room for those of all lanes. */
-static struct mq_claim_request make_request(const struct mq_run *run, struct mq_relay_state *relays)
+static struct mq_claim_request make_request(struct mq_run *run, struct mq_relay_state *relays)
 {
     const struct mq_lane *only = mq_run_only_lane(run);
     struct mq_claim_request request = {
@@ -336,6 +339,7 @@ static struct mq_claim_request make_request(const struct mq_run *run, struct mq_
         relays[i] = (struct mq_relay_state){.name = run->relays->lanes[i]->name};
     }
     mq_run_relays_of(run, &request);
+    request.turns = mq_run_turns(run);
     return request;
 }
 

@@ -74,7 +74,7 @@ struct mq_run {
     bool no_slot; /* the intent file is full until something is settled */
 
     struct mq_domains *domains;          /* relay/answers.h; NULL: no mail has ended yet */
-    struct mq_domain_sessions *sessions; /* relay/kept.h; NULL: there is no rule */
+    struct mq_domain_sessions *sessions; /* relay/kept.h; NULL: no rules */
     bool domain_left;                    /* a domain has fewer deliveries under way than before */
     struct mq_deliveries under_way, done;
     struct mq_deliveries kept;                   /* wait for sessions of their domains */

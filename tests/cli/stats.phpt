@@ -148,6 +148,9 @@ mailqueue_limit_recipients_per_hour 0
 # HELP mailqueue_relay_paused_until_timestamp_seconds Until when a relay is paused; 0 if none is.
 # TYPE mailqueue_relay_paused_until_timestamp_seconds gauge
 mailqueue_relay_paused_until_timestamp_seconds 0
+# HELP mailqueue_slow_domains Domains whose mail is slowed down, because too many recipients fail.
+# TYPE mailqueue_slow_domains gauge
+mailqueue_slow_domains 0
 # HELP mailqueue_events_total Mails by what happened to them.
 # TYPE mailqueue_events_total counter
 mailqueue_events_total{type="mail",event="claimed"} 1

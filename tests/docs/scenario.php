@@ -194,13 +194,14 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         => 'mkdir -p smime box && openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=a@example.org -keyout smime/key.pem '
         . '-out smime/cert.pem 2>/dev/null; printf %s ' . escapeshellarg(base64_encode($block)) . ' | base64 -d >smime/smime.php'],
     ['text' => 'docs/transports.md: mailqueue work --bootstrap /home/me/smime/smime.php', 'through' => static fn(string $text): string
-        => 'printf "From: a@example.org\nTo: b@example.net\n\nhi\n" | mailqueue sendmail --database signed.sqlite -t; '
+        => 'mailqueue migrate --database signed.sqlite && '
+        . 'printf "From: a@example.org\nTo: b@example.net\n\nhi\n" | mailqueue sendmail --database signed.sqlite -t; '
         . "MAILQUEUE_TRANSPORT=file:///home/me/box $text --database signed.sqlite; openssl cms -verify -in box/new/* -CAfile "
         . 'smime/cert.pem -purpose any', 'shows' => ['/\b1 sent/', '/^hi\r?$/m', '/Verification successful/']],
     ['block' => 'docs/settings.md: mailqueue config mailWarmup', 'through' => static fn(string $block): string
-        => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $block && mailqueue config mailWarmup && mailqueue config --unset mailWarmup", 'shows' => '/: 50, 100/'],
+        => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $block\nmailqueue config mailWarmup && mailqueue config --unset mailWarmup", 'shows' => '/: 50, 100/'],
     ['block' => 'docs/settings.md: mailqueue config mailHours', 'through' => static fn(string $block): string
-        => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $block && mailqueue config mailHours && mailqueue config --unset mailHours", 'shows' => '/digest: Mo-Fr/'],
+        => "export MAILQUEUE_DATABASE=/home/me/app.sqlite; $block\nmailqueue config mailHours && mailqueue config --unset mailHours", 'shows' => '/digest: Mo-Fr/'],
     ['name' => 'limits', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 6000; '
         . 'mailqueue config --database /home/me/app.sqlite mailLimits 5000/1d'],
     ['block' => 'docs/operations.md: pending   128', 'through' => static fn(string $block): string

@@ -27,6 +27,9 @@ $queue = new MailQueue($app);
 $fpm = new Fpm(['mailqueue.database' => $app, 'mailqueue.log' => $log, 'session.save_path' => $dir,
     'mailqueue.transport' => "sendmail://default?command=$dir/take"]);
 $later = static function () use ($app): void {
+    $lock = fopen("$app.run/after-response.lock", 'r+');
+    must(wait_until(static fn(): bool => flock($lock, LOCK_EX | LOCK_NB)), 'the run before has ended');
+    flock($lock, LOCK_UN);
     touch("$app.run/after-response.lock", time() - 11);
 };
 $mail = var_export(mail_fields(), true);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "mime/compose/composer.h"
+#include "mime/wire/envelope.h"
 
 #define ADDRESSES_MAX 400
 #define ITEMS_MAX     64

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "mime/compose/composer.h"
+#include "mime/wire/envelope.h"
 
 static struct mq_buffer out;
 static struct mq_envelope envelope;

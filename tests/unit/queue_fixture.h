@@ -16,7 +16,7 @@
 #include "core/clock.h"
 #include "queue/body.h"
 #include "queue/claim.h"
-#include "queue/config/config.h"
+#include "queue/config/keys.h"
 #include "queue/enqueue.h"
 #include "queue/event.h"
 #include "queue/job.h"

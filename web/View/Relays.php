@@ -25,9 +25,11 @@ final class Relays extends View
         $names = array_map(strval(...), array_keys($attempts + $pauses + $found));
         $domains = $this->domains();
         if ($names === []) {
-            return Html::all(Html::e('p', ['class' => 'note'], $this->t('No relay is known yet. '
+            return Html::all(
+                Html::e('p', ['class' => 'note'], $this->t('No relay is known yet. '
                 . 'With the history (mailHistoryDays), relays appear here once they were used.')),
-                $domains);
+                $domains
+            );
         }
         return Html::all(Html::all(array_map(fn (string $name): Html => Html::e(
             'section',

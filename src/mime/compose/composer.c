@@ -9,6 +9,7 @@
 #include "mime/header.h"
 #include "mime/mailbox.h"
 #include "mime/text/html.h"
+#include "mime/wire/envelope.h"
 
 #define MESSAGE_ID   "Message-ID: "
 #define DATE_FIRST_S INT64_C(-2208988800)  /* the year 1900: RFC 5322, 3.3 */

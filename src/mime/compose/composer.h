@@ -10,7 +10,8 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
-#include "mime/wire/envelope.h"
+
+struct mq_envelope;
 
 /* Mailboxes of one field. */
 struct mq_compose_address {

@@ -11,7 +11,6 @@
 #include "php/paths.h"
 #include "php/pdo/driver.h"
 #include "php/pdo/server_about.h"
-#include "queue/config/config.h"
 #include "queue/config/keys.h"
 #include "queue/queue.h"
 #include "send/factory.h"

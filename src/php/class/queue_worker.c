@@ -143,7 +143,7 @@ static bool is_allowed(const char *path)
     return php_check_open_basedir_ex(path, 0) == 0;
 }
 
-/* The same for a run whose lease is no argument. */
+/* Checks the lease of a run whose caller cannot choose it. */
 static enum mq_status check_own_lease(zend_long lease, int64_t final_timeout_ms,
                                       struct mq_error *err)
 {

@@ -9,6 +9,7 @@
 #include "mime/idn.h"
 #include "mime/subject.h"
 #include "mime/wire/correct.h"
+#include "mime/wire/envelope.h"
 #include "mime/wire/repair.h"
 #include "php/message/given_message.h"
 #include "php_mailqueue.h"

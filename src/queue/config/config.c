@@ -1,5 +1,4 @@
 /* Reading and setting a config key, for people and programs. */
-#include "queue/config/config.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
-/* The config keys: their names, and the values that they can have. */
+/* The config keys: their names, their values, and how they are read and set. */
 #ifndef MQ_QUEUE_CONFIG_KEYS_H
 #define MQ_QUEUE_CONFIG_KEYS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/buffer.h"
+#include "core/error.h"
 
-struct mq_error;
+struct mq_queue;
 
 /* A type of config value. */
 struct mq_config_kind {
@@ -81,5 +81,12 @@ void mq_config_why(const struct mq_config_key *key, struct mq_str text, struct m
 bool mq_config_parse_int(struct mq_str text, int64_t *value);
 /* Parses addresses and "@domain"s, separated by commas, and appends them to `out`. */
 bool mq_config_parse_redirects(struct mq_str list, struct mq_strings *out);
+/* Reads a raw value; *value is malloc'ed, NULL if the key is unset. */
+enum mq_status mq_queue_config(struct mq_queue *queue, const char *key, char **value,
+                               struct mq_error *err);
+/* Sets a key; value NULL unsets it. Checks the value of a known key (MQ_INVALID names key, value
+ * and allowed values). Other keys belong to the application and are not checked. */
+enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, const char *value,
+                                   struct mq_error *err);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/json.h"
-#include "queue/config/config.h"
 #include "queue/config/keys.h"
 #include "queue/sql/transaction.h"
 
@@ -60,8 +59,8 @@ static void append(struct mq_buffer *out, const char *relay, const char *text)
     mq_json_string(out, mq_str_of(text));
 }
 
-enum mq_status mq_relay_text_put(struct mq_queue *queue, enum mq_config_id key, const char *relay,
-                                 const char *text, struct mq_error *err)
+static enum mq_status text_put(struct mq_queue *queue, enum mq_config_id key, const char *relay,
+                               const char *text, struct mq_error *err)
 {
     struct mq_strings all = {0};
     struct mq_buffer out = {0};
@@ -91,7 +90,7 @@ enum mq_status mq_relay_text_store(struct mq_queue *queue, enum mq_config_id key
     struct mq_tx tx = {.queue = queue};
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
-        status = mq_relay_text_put(queue, key, relay, text, err);
+        status = text_put(queue, key, relay, text, err);
     }
     return status;
 }
@@ -171,9 +170,9 @@ static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *paus
     mq_str_printable(now.reason, sizeof(now.reason), 0, mq_str_of(pause->reason));
     mq_buffer_printf(&text, "%lld %lld %s", (long long)now.until_s, (long long)now.count,
                      now.reason);
-    enum mq_status status = text.failed ? mq_error_nomem(err)
-                                        : mq_relay_text_put(tx->queue, MQ_KEY_RELAY_PAUSE,
-                                                            pause->relay, text.data, err);
+    enum mq_status status =
+        text.failed ? mq_error_nomem(err)
+                    : text_put(tx->queue, MQ_KEY_RELAY_PAUSE, pause->relay, text.data, err);
     mq_buffer_clear(&text);
     pause->until_s = status == MQ_OK ? now.until_s : pause->until_s;
     return status;
@@ -216,5 +215,5 @@ enum mq_status mq_mark_put(struct mq_queue *queue, const char *table, int64_t ma
 {
     char text[24];
     snprintf(text, sizeof(text), "%lld", (long long)mark);
-    return mq_relay_text_put(queue, MQ_KEY_HOURS_KEPT, table, mark ? text : NULL, err);
+    return text_put(queue, MQ_KEY_HOURS_KEPT, table, mark ? text : NULL, err);
 }

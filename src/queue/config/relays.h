@@ -46,8 +46,6 @@ struct mq_pause mq_pause_latest(const char *pauses, char **relay);
 enum mq_status mq_relay_text(struct mq_queue *queue, enum mq_config_id key, const char *relay,
                              char **out, struct mq_error *err);
 /* Writes that text in the caller's transaction, or in its own; NULL removes it. */
-enum mq_status mq_relay_text_put(struct mq_queue *queue, enum mq_config_id key, const char *relay,
-                                 const char *text, struct mq_error *err);
 enum mq_status mq_relay_text_store(struct mq_queue *queue, enum mq_config_id key, const char *relay,
                                    const char *text, struct mq_error *err);
 /* Notes for a table by which rules and limits its mail was put back: mq_settings_mark(), or 0. */

@@ -17,11 +17,18 @@
     "{o}.{k} IN (" reference ", CASE WHEN CAST(CAST(" reference \
     " AS INTEGER) AS TEXT) = " reference " THEN CAST(" reference " AS INTEGER) END)"
 
+#define DUE "SELECT " MQ_COLS " FROM {t} WHERE " MQ_CLAIMABLE_SQL " AND priority = ?1 AND "
+
 static const char *const sqlite[MQ_SQL_COUNT] = {
     [MQ_SQL_VERSION] = "PRAGMA data_version",
     /* A priority of 0.5, which another program wrote, must not block all other mail. */
     [MQ_SQL_CLAIM_PRIORITY] = "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL
                               " AND priority < ?1 AND typeof(priority) = 'integer'",
+    /* SQLite merges both halves as they come from the index. For a comparison of rows, or with OR,
+     * it reads all rows of the place's second. */
+    [MQ_SQL_CLAIM_DUE_BEHIND] =
+        DUE "next_attempt_at = ?4 AND id > ?5 UNION ALL " DUE
+            "next_attempt_at > ?4 AND next_attempt_at <= ?2 ORDER BY next_attempt_at, id LIMIT ?3",
     [MQ_SQL_ORPHAN] = "SELECT 1 FROM {o} WHERE " REFERRED("?1") " LIMIT 1",
     /* LIMIT and a join bound the walk. `id <= ?` would not: if ANALYZE ran while few mails waited,
      * SQLite 3.46 uses it only as a filter, and reads to the end of the table. */

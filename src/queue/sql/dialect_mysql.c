@@ -66,6 +66,11 @@ static const char *const overrides[MQ_SQL_COUNT] = {
 
     [MQ_SQL_CLAIM_PRIORITY] =
         "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL " AND priority < ?1",
+    /* It reads the whole index for a comparison of rows. */
+    [MQ_SQL_CLAIM_DUE_BEHIND] = "SELECT " MQ_COLS " FROM {t}{D} WHERE " MQ_CLAIMABLE_SQL
+                                " AND priority = ?1 AND next_attempt_at <= ?2 "
+                                "AND (next_attempt_at > ?4 OR (next_attempt_at = ?4 AND id > ?5)) "
+                                "ORDER BY next_attempt_at, id LIMIT ?3{w}",
 
     /* RENEW and ENVELOPE must change the row, because an unchanged one is not counted. A lease
      * that is a second longer than its worker knows does no harm. */

@@ -68,6 +68,11 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "SELECT * FROM (SELECT " MQ_COLS " FROM {t} WHERE " MQ_CLAIMABLE_SQL
         " AND priority = ?1 AND next_attempt_at <= ?2 ORDER BY next_attempt_at, id "
         "LIMIT " MQ_DIGITS(MQ_CLAIM_CHUNK) " FOR UPDATE SKIP LOCKED) AS due LIMIT ?3",
+    [MQ_SQL_CLAIM_DUE_BEHIND] =
+        "SELECT * FROM (SELECT " MQ_COLS " FROM {t} WHERE " MQ_CLAIMABLE_SQL
+        " AND priority = ?1 AND next_attempt_at <= ?2 AND (next_attempt_at, id) > (?4, ?5) "
+        "ORDER BY next_attempt_at, id LIMIT " MQ_DIGITS(
+            MQ_CLAIM_CHUNK) " FOR UPDATE SKIP LOCKED) AS due LIMIT ?3",
     /* Plans that were made for an almost empty table read all of it. They would be used until the
      * table is analyzed, which can take minutes. */
     [MQ_SQL_CLAIM_REPLAN] = "DISCARD PLANS",

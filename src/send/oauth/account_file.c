@@ -243,7 +243,7 @@ static char *new_name(const struct mq_oauth_paths *paths)
     return asprintf(&name, "%s.new", paths->file) < 0 ? NULL : name;
 }
 
-/* What was not written to its end is no JSON. */
+/* A file that was not written completely is not valid JSON, so it is not taken. */
 void mq_oauth_file_adopt(const struct mq_oauth_paths *paths, const char *name)
 {
     const struct mq_oauth_paths left = {.file = new_name(paths)};

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "queue/claim.h"
 #include "queue/windows/payments.h"
 #include "send/dsn_text.h"
 #include "worker/deliveries.h"
@@ -438,6 +439,13 @@ static int64_t wanted(const struct mq_run *run, struct mq_route *route, bool set
         return 0;
     }
     return (can_take > batch ? can_take : batch) - ready;
+}
+
+int64_t mq_route_room(struct mq_route *route, bool settles)
+{
+    struct mq_lane *lane;
+    enum pick found = pick(&route->group, NULL, false, &lane);
+    return found == FULL || found == FOUND ? wanted(run_of(route), route, settles) : MQ_CLAIM_MAX;
 }
 
 int64_t mq_run_wanted(const struct mq_run *run, bool settles)

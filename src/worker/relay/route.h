@@ -54,6 +54,8 @@ int64_t mq_delivery_other_s(const struct mq_delivery *delivery);
 /* How many jobs to claim besides those that wait; `settles`: in a transaction that is due anyhow.
  */
 int64_t mq_run_wanted(const struct mq_run *run, bool settles);
+/* How many of them can be for this route. Mail that goes back is not limited. */
+int64_t mq_route_room(struct mq_route *route, bool settles);
 /* Notes a claim, after its jobs have found their routes. */
 void mq_run_looked(struct mq_run *run);
 

@@ -273,6 +273,7 @@ void mq_relays_clear(struct mq_relays *relays)
     for (size_t i = 0; i < relays->key_count; i++) {
         free(relays->keys[i].key);
     }
+    free(relays->turns);
     free(relays->keys);
     free(relays->routes);
     free(relays->lanes);
@@ -281,6 +282,8 @@ void mq_relays_clear(struct mq_relays *relays)
 
 void mq_relays_begin(struct mq_run *run)
 {
+    free(run->relays->turns);
+    run->relays->turns = NULL;
     run->relays->run = run;
     for (size_t i = 0; i < run->relays->lane_count; i++) {
         begin_lane(run, run->relays->lanes[i]);

@@ -15,6 +15,7 @@ struct mq_job;
 struct mq_lane;
 struct mq_route;
 struct mq_run;
+struct mq_run_turns;
 struct mq_transport;
 
 /* A sender's address, "@domain", or another name; without regard to case. */
@@ -45,6 +46,7 @@ struct mq_relays {
         *standard;      /* for mail that nothing else says a route for; the first one added */
     size_t turn;        /* the route that begins first in the next round */
     struct mq_run *run; /* NULL before and after the run */
+    struct mq_run_turns *turns; /* relay/passing.h; NULL: none yet */
 };
 
 /* Adds a transport that the caller has made and frees afterwards; groups call it `dsn`. */

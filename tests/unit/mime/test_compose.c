@@ -12,6 +12,7 @@
 
 #include "mime/compose/composer.h"
 #include "mime/text/html.h"
+#include "mime/wire/envelope.h"
 #include "mime/wire/message.h"
 
 static struct mq_buffer out;

@@ -14,6 +14,7 @@
 
 #include "failing_malloc.h"
 #include "mime/compose/composer.h"
+#include "mime/wire/envelope.h"
 
 static void test_every_request(void **state)
 {

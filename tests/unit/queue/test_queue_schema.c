@@ -1,7 +1,7 @@
 /* Tables, versions and names, and the plan of every query that runs often. */
 #include "db/db.h"
 #include "queue/claim.h"
-#include "queue/config/config.h"
+#include "queue/config/keys.h"
 #include "queue/handle.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
@@ -285,6 +285,9 @@ static const struct {
 } hot[] = {
     {MQ_SQL_CLAIM_PRIORITY, "INDEX mail_queue_due (priority<?)"},
     {MQ_SQL_CLAIM_DUE, "INDEX mail_queue_due (priority=? AND next_attempt_at<?)"},
+    {MQ_SQL_CLAIM_DUE_BEHIND, "INDEX mail_queue_due (priority=? AND next_attempt_at=? AND id>?)"},
+    {MQ_SQL_CLAIM_DUE_BEHIND,
+     "INDEX mail_queue_due (priority=? AND next_attempt_at>? AND next_attempt_at<?)"},
     {MQ_SQL_CLAIM_NEXT, "INDEX mail_queue_due (priority=?)"},
     {MQ_SQL_CLAIM_TAKE, "INTEGER PRIMARY KEY (rowid=?)"},
     {MQ_SQL_LEASE_OVER, "INDEX mail_queue_lease (locked_until<?)"},

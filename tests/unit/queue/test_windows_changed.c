@@ -1,34 +1,6 @@
 /* Mail that waits for a limit when the limits change. */
 #include "queue/windows/payments.h"
-#include "queue_fixture.h"
-
-static void from(struct fixture *fx, const char *sender, int count)
-{
-    struct mq_strings to = {(char *[]){(char *)"a@b.c"}, 1, 1};
-    for (int i = 0; i < count; i++) {
-        int64_t id;
-        struct mq_new_job job = {.mail_type = MQ_STR("mail"),
-                                 .message_id = "<x@y>",
-                                 .envelope_from = sender,
-                                 .recipients = &to,
-                                 .body = MQ_STR("x")};
-        assert_int_equal(mq_queue_enqueue(fx->queue, &job, 1, &id, &fx->err), MQ_OK);
-    }
-}
-
-static void settle_all(struct fixture *fx)
-{
-    for (size_t i = 0; i < fx->claim.count; i++) {
-        fx_settle(fx, i, "a");
-    }
-}
-
-static void begin(struct fixture *fx, const char *limits, const char *mode)
-{
-    fx_open(fx);
-    fx_set(fx, "mailLimits", limits);
-    fx_set(fx, "mailRateMode", mode);
-}
+#include "windows_fixture.h"
 
 /* Sends until nothing more can go, and returns how many that were. */
 static size_t send_all(struct fixture *fx)

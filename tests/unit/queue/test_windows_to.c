@@ -1,12 +1,5 @@
 /* Limits by the domain of recipients: which recipients of a mail go, and what counts for whom. */
-#include "queue_fixture.h"
-
-static void begin(struct fixture *fx, const char *limits, const char *mode)
-{
-    fx_open(fx);
-    fx_set(fx, "mailLimits", limits);
-    fx_set(fx, "mailRateMode", mode);
-}
+#include "windows_fixture.h"
 
 static void mails(struct fixture *fx, const char *recipients, int count)
 {
@@ -137,29 +130,8 @@ static void test_composed(void **state)
     static const char *const modes[] = {"strict", "average"};
     for (int m = 0; m < 2; m++) {
         struct fixture fx;
-        bool lost;
         begin(&fx, "2/1h per recipient domain", modes[m]);
-        for (int i = 0; i < 3; i++) {
-            fx_enqueue(&fx, &(struct mail){.reference = (char[]){(char)('a' + i), 0}});
-        }
-        assert_int_equal(fx_claim(&fx), 3);
-        for (int i = 0; i < 3; i++) {
-            struct mq_job *job = &fx.claim.jobs[i];
-            job->envelope_from = strdup("f@a.x");
-            assert_true(mq_strings_add(&job->recipients, MQ_STR("a@x.x")));
-            assert_int_equal(mq_queue_set_envelope(fx.queue, job, &lost, &fx.err), MQ_OK);
-            assert_int_equal(job->targets.count, i < 2);
-            assert_int_equal(job->paid, i < 2);
-        }
-        fx_settle(&fx, 0, "a");
-        fx_settle(&fx, 1, "l");
-        fx_kind(&fx, 2, MQ_OUTCOME_RELEASED, NULL);
-        assert_int_equal(fx_claim(&fx), 1); /* the deferred one gave its token back */
-        assert_int_equal(fx.claim.jobs[0].id, 3);
-        fx.now_s += 60;
-        assert_int_equal(fx_claim(&fx), 0);
-        assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue WHERE waits_for IS NOT NULL"),
-                         1);
+        pay_when_composed(&fx);
         fx_close(&fx);
     }
 }

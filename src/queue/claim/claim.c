@@ -2,9 +2,10 @@
 #include "queue/claim.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "policy/limits.h"
+#include "queue/claim/closed.h"
+#include "queue/claim/turns.h"
 #include "queue/config/kept_hours.h"
 #include "queue/config/relays.h"
 #include "queue/handle.h"
@@ -122,8 +123,8 @@ static const char *only_relay(const struct mq_claim_request *request)
 
 static struct mq_party party_of(const struct taking *t, const struct mq_job *job)
 {
-    return (struct mq_party){only_relay(t->request), job ? job->envelope_from : NULL, job, false,
-                             false};
+    return (struct mq_party){
+        .relay = only_relay(t->request), .from = job ? job->envelope_from : NULL, .to = job};
 }
 
 /* Each recipient costs a token; a job that is composed when sent pays for one now. */
@@ -319,11 +320,14 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_e
 /* ---- many rows ---- */
 
 /* How many rows to read: no more than jobs are wanted and tokens allow, but at least one, to see
- * whether anything is due. Where mail is put back, more of it may follow. */
-static size_t wanted(const struct taking *t)
+ * whether anything is due. Where mail is put back or passed over, more of it may follow. `most`:
+ * routes have room for no more there. */
+static size_t wanted(const struct taking *t, int64_t most)
 {
-    int64_t n = t->puts_back ? MQ_CLAIM_CHUNK : t->request->limit - (int64_t)t->taken.count;
-    if (n > t->allowance && !t->puts_back) {
+    bool passes = t->puts_back || (t->request->turns && t->request->turns->passed > 0);
+    int64_t n = passes ? MQ_CLAIM_CHUNK : t->request->limit - (int64_t)t->taken.count;
+    n = n > most && !passes ? most : n;
+    if (n > t->allowance && !passes) {
         n = t->allowance > 0 ? t->allowance : 1;
     }
     return n < MQ_CLAIM_CHUNK ? (size_t)n : MQ_CLAIM_CHUNK;
@@ -347,19 +351,50 @@ static enum mq_status look_again(struct taking *t, struct mq_error *err)
     return status;
 }
 
+/* Passes over the row, or considers it. *reached becomes its place, unless it may be left. */
+static enum mq_status look_at(struct taking *t, struct mq_job *job, struct mq_place *reached,
+                              struct mq_error *err)
+{
+    struct mq_turns *turns = t->request->turns;
+    struct mq_turn *turn;
+    const struct mq_place place = {job->priority, job->next_attempt_at, job->id};
+    size_t before = t->taken.count;
+    if (!mq_turns_pass(turns, job, &turn)) {
+        MQ_TRY(consider(t, job, err));
+    }
+    if (t->taken.count > before) {
+        mq_turns_take(turns, turn, &place);
+    }
+    *reached = t->stop ? *reached : place;
+    t->stop = t->stop || (turns && turns->goes_on);
+    return MQ_OK;
+}
+
+/* Reads the next due rows of a priority behind `from`. */
+static enum mq_status read_due(struct taking *t, const struct mq_place *from, size_t want,
+                               struct mq_job_list *due, struct mq_error *err)
+{
+    bool front = from->due_s == INT64_MIN;
+    struct mq_args args = MQ_ARGS(mq_int(from->priority), mq_int(t->tx->now_s),
+                                  mq_int((int64_t)want), mq_int(from->due_s), mq_int(from->id));
+    args.count -= front ? 2 : 0;
+    return mq_jobs_read(t->tx->queue, front ? MQ_SQL_CLAIM_DUE : MQ_SQL_CLAIM_DUE_BEHIND, args, due,
+                        err);
+}
+
 /* Considers the next due rows of a priority: `want` of them, or all that are left. */
-static enum mq_status take_chunk(struct taking *t, int64_t priority, size_t want,
+static enum mq_status take_chunk(struct taking *t, struct mq_place from, size_t want,
                                  struct mq_job_list *due, struct mq_error *err)
 {
-    struct mq_args args = MQ_ARGS(mq_int(priority), mq_int(t->tx->now_s), mq_int((int64_t)want));
-    MQ_TRY(mq_jobs_read(t->tx->queue, MQ_SQL_CLAIM_DUE, args, due, err));
+    MQ_TRY(read_due(t, &from, want, due, err));
     if (due->count) {
         MQ_TRY(look_again(t, err));
     }
     MQ_TRY(mq_suppress_find(t->tx, due, err));
     for (size_t i = 0; i < due->count && !t->stop; i++) {
-        MQ_TRY(consider(t, &due->jobs[i], err));
+        MQ_TRY(look_at(t, &due->jobs[i], &from, err));
     }
+    mq_turns_reach(t->request->turns, &from);
     MQ_TRY(write_back(t, err));
     return write_many(t, err);
 }
@@ -370,8 +405,14 @@ static enum mq_status take_priority(struct taking *t, int64_t priority, struct m
     enum mq_status status = MQ_OK;
     while (more && !t->stop && status == MQ_OK) {
         struct mq_job_list due = {0};
-        size_t want = wanted(t);
-        status = take_chunk(t, priority, want, &due, err);
+        struct mq_place from;
+        int64_t most;
+        t->stop = !mq_turns_first(t->request->turns, priority, &from, &most);
+        if (t->stop) {
+            break;
+        }
+        size_t want = wanted(t, most);
+        status = take_chunk(t, from, want, &due, err);
         more = due.count == want;
         mq_job_list_clear(&due);
     }
@@ -421,50 +462,13 @@ static enum mq_status take_all(struct taking *t, struct mq_error *err)
             MQ_TRY(note_next(t, priority, err));
         }
     }
-    if (!t->stop) {
+    if (!t->stop && !mq_turns_full(t->request->turns)) {
         t->claim->end = MQ_CLAIM_EMPTY;
     } else if (t->claim->end != MQ_CLAIM_TOKENS) {
         t->claim->resume_s = 0;
     }
+    mq_turns_end(t->request->turns, t->claim->end == MQ_CLAIM_EMPTY, t->tx->now_s);
     return plan_again(t, err);
-}
-
-/* Looks up which relays are paused. *until_s: when the first of them can be used again; 0: one can.
- */
-static enum mq_status look_up_pauses(struct mq_tx *tx, const struct mq_claim_request *request,
-                                     int64_t *until_s, struct mq_error *err)
-{
-    *until_s = 0;
-    for (size_t i = 0; i < request->relay_count; i++) {
-        struct mq_relay_state *relay = &request->relays[i];
-        struct mq_pause pause;
-        bool found = false;
-        MQ_TRY(mq_pause_find(tx->settings.pauses, relay->name, &pause, &found, err));
-        relay->until_s = found && pause.until_s > tx->now_s ? pause.until_s : 0;
-        memcpy(relay->reason, pause.reason, sizeof(relay->reason));
-        if (i == 0 || relay->until_s < *until_s) {
-            *until_s = relay->until_s;
-        }
-    }
-    return MQ_OK;
-}
-
-/* Whether claims are switched off or all relays are paused; then the claim's end is set. */
-static enum mq_status closed(struct mq_tx *tx, const struct mq_claim_request *request,
-                             struct mq_claim *claim, bool *is, struct mq_error *err)
-{
-    *is = !tx->settings.enabled;
-    if (*is) {
-        claim->end = MQ_CLAIM_DISABLED;
-        return MQ_OK;
-    }
-    MQ_TRY(look_up_pauses(tx, request, &claim->resume_s, err));
-    claim->resume_s = request->opens_more ? 0 : claim->resume_s;
-    *is = claim->resume_s > 0;
-    if (*is) {
-        claim->end = MQ_CLAIM_PAUSED;
-    }
-    return MQ_OK;
 }
 
 enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *request,
@@ -473,10 +477,11 @@ enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *re
     bool is_closed = false, more = false;
     struct taking t = {.tx = tx, .request = request, .claim = claim};
     t.many = mq_sql_has(tx->queue, MQ_SQL_CLAIM_TAKE_MANY) && request->limit > 1;
+    mq_turns_begin(request->turns);
     claim->end = MQ_CLAIM_LIMIT;
     claim->limited = mq_settings_limit(&tx->settings);
     claim->pays_later = request->relays_of && mq_settings_limit_by(&tx->settings, MQ_SCOPE_RELAY);
-    MQ_TRY(closed(tx, request, claim, &is_closed, err));
+    MQ_TRY(mq_claim_closed(tx, request, claim, &is_closed, err));
     if (is_closed || request->limit <= 0) {
         return MQ_OK;
     }
