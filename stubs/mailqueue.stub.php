@@ -424,7 +424,7 @@ namespace {
          *
          * @param string $list as in `'unsubscribe' => ['list' => …]`, such as "news"
          * @param string $url an https: URI without "#"
-         * @throws MailQueue\MessageException for an address that cannot be one
+         * @throws MailQueue\MessageException for an address or a URI that cannot be one
          */
         public function unsubscribeUrl(string $address, string $list, string $url): string {}
 

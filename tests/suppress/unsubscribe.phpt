@@ -32,6 +32,10 @@ foreach ([['list' => 'news'], ['url' => $url], ['list' => '', 'url' => $url], ['
 }
 echo thrown(fn() => $queue->enqueue(['to' => 'a@b.example, c@b.example', 'unsubscribe' => ['list' => 'news', 'url' => $url]] + mail_fields())), "\n";
 echo thrown(fn() => $queue->enqueue($fields(['bcc' => 'c@b.example', 'unsubscribe' => ['list' => 'news', 'url' => $url]]))), "\n";
+foreach (['http://example.org', "$url#x"] as $bad) {
+    echo thrown(fn() => $queue->unsubscribeUrl('a@b.example', 'news', $bad)), "\n";
+}
+echo thrown(fn() => $queue->unsubscribeUrl('a@b.example', "ne\0ws", $url)), "\n";
 $queue->delete([1, 2]);
 
 echo "-- the page\n";
@@ -113,6 +117,9 @@ ValueError: list has the control character U+000A at octet 2; remove it
 ValueError: list must have 1 to 185 octets, not 190
 MailQueue\MessageException [unsubscribe[list]]: unsubscribe[list]: the link names the recipient, so the mail must have exactly one; enqueue a mail for each (enqueueMany())
 MailQueue\MessageException [unsubscribe[list]]: unsubscribe[list]: the link names the recipient, so the mail must have exactly one; enqueue a mail for each (enqueueMany())
+MailQueue\MessageException [url]: url: it must be an https: URI without "#"
+MailQueue\MessageException [url]: url: it must be an https: URI without "#"
+ValueError: MailQueue::unsubscribeUrl(): Argument #2 ($list) must not contain any null bytes
 -- the page
 200 Unsubscribe from Our <newsletter> | A…@example.net gets no more mail of this list then. []
 default-src 'none'; style-src 'sha256-AqDl0kr4XFejVnnyZt0j4DiVDTWEt487H7d/HzYKVP4='; form-action 'self'; base-uri 'none'; frame-ancestors 'none'

@@ -149,6 +149,7 @@ static enum mq_status make_url(struct mq_queue *queue, struct mq_str url,
                                struct mq_error *err)
 {
     char *plain = NULL;
+    MQ_TRY(mq_unsubscribe_check(url, "url", err));
     const unsigned char *key = mq_queue_suppression_key(queue, err);
     MQ_TRY(key ? mq_idn_address(who->address, "address", &plain, err) : err->status);
     who->address = mq_str_of(plain);
@@ -173,7 +174,7 @@ ZEND_METHOD(MailQueue, unsubscribeUrl)
 {
     zend_string *address, *list_name, *url;
 
-    if (zend_parse_parameters(ZEND_NUM_ARGS(), "SSS", &address, &list_name, &url) == FAILURE) {
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "SPS", &address, &list_name, &url) == FAILURE) {
         RETURN_THROWS();
     }
     zend_string *scope = strpprintf(0, MQ_SCOPE_OF_LIST "%s", ZSTR_VAL(list_name));
