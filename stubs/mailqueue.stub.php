@@ -516,6 +516,13 @@ namespace MailQueue {
         public static function columns(\MailQueue $queue): array {}
 
         /**
+         * How many workers run now; on a server, those of all machines.
+         *
+         * @throws DatabaseException
+         */
+        public static function workers(\MailQueue $queue): int {}
+
+        /**
          * Runs a SELECT on the queue's own connection, for reports.
          *
          * @param string $sql with ?1, ?2, … for the parameters, and in place of the names of the
