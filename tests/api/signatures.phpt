@@ -106,6 +106,7 @@ final class MailQueue\Internal
   public static tables(string $database, string $table = "mail_queue", string $configTable = "config"): array
   public static connect(string $database): PDO
   public static columns(MailQueue $queue): array
+  public static workers(MailQueue $queue): int
   public static select(MailQueue $queue, string $sql, array $parameters = []): array
   public static eraseHistory(MailQueue $queue, array $ids): void
   public static suppressMany(MailQueue $queue, array $rows, bool $dry = false): int
