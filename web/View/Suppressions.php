@@ -78,7 +78,7 @@ final class Suppressions extends View
     private function head(): array
     {
         $head = ['address' => 'Address', 'reason' => 'Reason', 'scope' => 'Of what',
-            'since' => 'Since', 'source' => 'Source'];
+            'since' => 'Since', 'source' => 'Where from'];
         $head += $this->context->isAdmin() ? ['do' => 'Action'] : [];
         return array_map($this->t(...), $head);
     }

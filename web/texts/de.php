@@ -81,7 +81,7 @@ return [
     'These are the newest %s. "mailqueue suppress export" writes all.'
         => 'Das sind die neuesten %s. „mailqueue suppress export“ gibt alle aus.',
     'Address' => 'Adresse', 'Reason' => 'Grund', 'Of what' => 'Wovon', 'Since' => 'Seit',
-    'Action' => 'Aktion', '(forgotten)' => '(vergessen)',
+    'Where from' => 'Woher', 'Action' => 'Aktion', '(forgotten)' => '(vergessen)',
     'all mail' => 'alle Mails', 'Remove' => 'Aufheben', 'Search' => 'Suchen', 'Add' => 'Sperren',
     'Address, or a part of it' => 'Adresse oder ein Teil davon',
     'Suppress an address' => 'Eine Adresse sperren',
