@@ -95,9 +95,9 @@ struct mq_settlement {
     int64_t taken_by_s;         /* until when the relay can accept an uncertain mail; 0: at_s */
     const char *error;          /* last_error; NULL: none */
     const char *trouble;        /* the relay's, told if the job goes back without an error; NULL */
-    int64_t retry_after_s;      /* replaces the backoff, and if above 0 delays a release; -1: none */
-    const char *waits_for;      /* what the job waits for, if it goes back; NULL: not told */
-    int64_t relay_wait_s;       /* the least backoff that the relay asks for; 0: none */
+    int64_t retry_after_s; /* replaces the backoff, and if above 0 delays a release; -1: none */
+    const char *waits_for; /* what the job waits for, if it goes back; NULL: not told */
+    int64_t relay_wait_s;  /* the least backoff that the relay asks for; 0: none */
     enum mq_on_uncertain on_uncertain;
     const char *relay; /* for the event */
     int64_t ms;        /* milliseconds reported in the event; -1: not known */
