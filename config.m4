@@ -73,10 +73,12 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/clock.c
     src/core/error.c
     src/core/file_id.c
+    src/core/hmac.c
     src/core/json.c
     src/core/json_tree.c
     src/core/key_file.c
     src/core/process_id.c
+    src/core/siphash.c
     src/db/db.c
     src/db/server_dsn.c
     src/db/sqlite/checkpoint.c
@@ -113,6 +115,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/template/render.c
     src/mime/text/html.c
     src/mime/text/writer.c
+    src/mime/unsubscribe.c
     src/mime/wire/correct.c
     src/mime/wire/envelope.c
     src/mime/wire/message.c
@@ -171,6 +174,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo/statement.c
     src/php/pdo/worker_run.c
     src/php/stale.c
+    src/php/suppress/link.c
+    src/php/suppress/methods.c
     src/php/verdicts.c
     src/php/worker/closure_transport.c
     src/php/worker/hooks.c
@@ -222,6 +227,12 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/sql/statements.c
     src/queue/sql/transaction.c
     src/queue/stats.c
+    src/queue/suppress/address_hash.c
+    src/queue/suppress/apply.c
+    src/queue/suppress/change.c
+    src/queue/suppress/find.c
+    src/queue/suppress/recent.c
+    src/queue/suppress/state.c
     src/queue/sweep.c
     src/queue/windows/expect.c
     src/queue/windows/flying.c
@@ -361,12 +372,14 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/message])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/pdo])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/php/suppress])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/worker])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/policy])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/claim])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/config])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/sql])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/suppress])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/windows])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/send/http])

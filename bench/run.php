@@ -8,7 +8,7 @@ declare(strict_types=1);
 namespace Bench;
 
 $files = 'lib enqueue latency claim worker compose sendmail server database dispatch '
-    . 'after_response history page daemon sessions http';
+    . 'after_response history suppress page daemon sessions http';
 foreach (explode(' ', $files) as $file) {
     require __DIR__ . "/$file.php";
 }
@@ -24,6 +24,7 @@ $parts = [
     'dispatch' => bench_dispatch(...),
     'after-response' => bench_after_response(...),
     'history' => bench_history(...),
+    'suppress' => bench_suppress(...),
     'page' => bench_page(...),
     'daemon' => bench_daemon(...),
     'sessions' => bench_sessions(...),

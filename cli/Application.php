@@ -23,6 +23,7 @@ use MailQueue\Cli\Command\Send;
 use MailQueue\Cli\Command\Sendmail;
 use MailQueue\Cli\Command\Stats;
 use MailQueue\Cli\Command\Status;
+use MailQueue\Cli\Command\Suppress;
 use MailQueue\Cli\Command\Verdict;
 use MailQueue\Cli\Command\Work;
 
@@ -45,6 +46,7 @@ final class Application
         'hold' => [JobChanges::class, 'hold'],
         'delete' => [JobChanges::class, 'delete'],
         'forget' => [Forget::class, 'run'],
+        'suppress' => [Suppress::class, 'run'],
         'config' => [Config::class, 'run'],
         'page' => [Page::class, 'run'],
         'send' => [Send::class, 'run'],

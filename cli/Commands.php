@@ -284,6 +284,7 @@ final class Commands
                 'timeout=SECONDS' => 'how long to wait for a mail that is being sent (default 60)',
             ],
         ],
+        'suppress' => Command\Suppress::ABOUT,
         'config' => [
             'args' => '[KEY [VALUE]]',
             'words' => 2,
@@ -408,9 +409,7 @@ final class Commands
             'words' => 0,
             'text' => 'List the OAuth2 accounts, until when their tokens are valid, and what is '
                 . 'wrong with them. Never shows a token.',
-            'examples' => [
-                'mailqueue accounts',
-            ],
+            'examples' => ['mailqueue accounts'],
             'options' => ['accounts=DIR' => self::ACCOUNTS],
         ],
         'migrate' => [

@@ -69,6 +69,12 @@ final class Help
             If PHP loads many extensions, this is faster, because it reads no php.ini:
               sendmail_path = "php -n -d extension=mailqueue /usr/bin/mailqueue …"
             TEXT,
+        'suppress' => <<<'TEXT'
+            The CSV file (RFC 4180) has the columns address, scope, reason, source and
+            created_at, in any order, named in its first line; all but the address can be
+            missing. Without such a line it has one column, the addresses. import leaves
+            what is there as it is.
+            TEXT,
         'adopt' => <<<'TEXT'
             Stop the old program first. TABLE is mail_queue (or what --table names) with at
             least a reference, mail_type and status; or email_queues or mail_outbox, with a

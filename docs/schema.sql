@@ -24,7 +24,7 @@ CREATE TABLE mail_queue (
     locked_by TEXT,                            -- the claim token of the worker's run
     last_attempt_at INTEGER,
     last_error TEXT,                           -- why the last attempt failed
-    parked_for TEXT,                           -- refused, exhausted, uncertain, hold or unreadable; hours: waits for mailHours
+    parked_for TEXT,                           -- refused, exhausted, uncertain, hold, unreadable or suppressed; hours: waits for mailHours
     created_at INTEGER NOT NULL,
     message_id TEXT NOT NULL,                  -- the same for every attempt
     envelope_from TEXT,                        -- NULL: the message's own
@@ -37,7 +37,9 @@ CREATE TABLE mail_queue (
     uncertain_to TEXT,                         -- JSON: recipients still to be tried that may have it
     paid_to TEXT,                              -- the relay whose limits this claim counts for
     waits_for TEXT,                            -- the limit that put the mail back, or "pause"
-    relay TEXT                                 -- a key of the map of relays; NULL: the sender decides
+    relay TEXT,                                -- a key of the map of relays; NULL: the sender decides
+    scope TEXT,                                -- the list that it is mail to, as list:news
+    cleared INTEGER                            -- the newest suppression when its recipients were looked up; NULL: not looked up
 );
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -109,6 +111,18 @@ CREATE TABLE mail_log (
     waited INTEGER                             -- seconds from when the attempt was due to its begin; NULL: no message went out
 );
 
+CREATE TABLE mail_suppression (
+    hash INTEGER NOT NULL,                     -- of the address, with mailSuppressionKey
+    scope TEXT NOT NULL,                       -- the list that it is about, as list:news; empty: all mail
+    reason TEXT NOT NULL,                      -- unsubscribe, hard_bounce, complaint or manual
+    seq INTEGER NOT NULL,                      -- counts up in the order of commits
+    address TEXT,                              -- in lower case and A-labels; NULL: forgotten
+    source TEXT,                               -- who or what says so
+    created_at INTEGER NOT NULL,               -- when
+    PRIMARY KEY (hash, scope, reason),
+    UNIQUE (seq)
+) WITHOUT ROWID;
+
 CREATE INDEX mail_queue_w
     ON mail_window(at);
 
@@ -155,7 +169,9 @@ CREATE TABLE mail_queue (
     uncertain_to TEXT,
     paid_to TEXT,
     waits_for TEXT,
-    relay TEXT
+    relay TEXT,
+    scope TEXT,
+    cleared BIGINT
 ) WITH (autovacuum_vacuum_scale_factor = 0.01);
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -231,6 +247,18 @@ CREATE TABLE mail_log (
     waited BIGINT
 );
 
+CREATE TABLE mail_suppression (
+    hash BIGINT NOT NULL,
+    scope TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    address TEXT,
+    source TEXT,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (hash, scope, reason),
+    UNIQUE (seq)
+);
+
 CREATE INDEX mail_queue_w
     ON mail_window(at);
 
@@ -278,6 +306,8 @@ CREATE TABLE mail_queue (
     paid_to LONGBLOB,
     waits_for LONGBLOB,
     relay LONGBLOB,
+    scope LONGBLOB,
+    cleared BIGINT,
     claimable TINYINT AS (CASE WHEN status IN ('pending','failed') THEN 0 END) STORED,
     UNIQUE KEY mail_queue_key (reference, mail_type),
     KEY mail_queue_due (claimable, priority, next_attempt_at, id),
@@ -333,4 +363,16 @@ CREATE TABLE mail_log (
     waited BIGINT,
     KEY mail_log_id (job_id),
     KEY mail_log_at (at)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+CREATE TABLE mail_suppression (
+    hash BIGINT NOT NULL,
+    scope VARBINARY(190) NOT NULL,
+    reason VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    seq BIGINT NOT NULL,
+    address LONGBLOB,
+    source LONGBLOB,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (hash, scope, reason),
+    UNIQUE KEY mail_queue_z (seq)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

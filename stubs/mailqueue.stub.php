@@ -75,7 +75,8 @@ namespace {
          *   extension); a string as key is the name.
          *   `inline`: the same for what the HTML shows; a string as key is the cid
          *   (`'inline' => ['logo' => '/path/logo.png']` for `<img src="cid:logo">`). `date`. `message_id`.
-         *   `unsubscribe`: https: or mailto: URIs. Null means not given; a Stringable is taken as a string.
+         *   `unsubscribe`: https: or mailto: URIs; or `['list' => 'news', 'url' => 'https://…']` for mail to a list
+         *   with one recipient, whose link gets a token that MailQueue\Web\Unsubscribe at that URL reads. Null means not given; a Stringable is taken as a string.
          *   Tabs, vertical tabs, form feeds, U+0085, U+2028 and U+2029 in a subject, a name or a header's
          *   value become spaces. Other control characters are errors, also CR and LF;
          * - a complete message (RFC 5322) with any line ends. Its headers give what $envelopeFrom and
@@ -100,7 +101,8 @@ namespace {
          *         type?: string|\Stringable|null, cid?: string|\Stringable|null}>|string|\Stringable|resource|null,
          *     inline?: array<string|\Stringable|resource|array<string, mixed>>|string|\Stringable|resource|null,
          *     date?: \DateTimeInterface|int|null, message_id?: string|\Stringable|null,
-         *     unsubscribe?: string|\Stringable|list<string|\Stringable>|null
+         *     unsubscribe?: string|\Stringable|list<string|\Stringable>|array{list: string|\Stringable,
+         *         url: string|\Stringable}|null
          * }|string|object|null $message
          * @param string|null $reference what the mail is about, at most 190 octets
          * @param string $type kind of mail, at most 64 octets
@@ -119,10 +121,12 @@ namespace {
          *        without spaces. null: the relay decides
          * @param string|null $relay a key of the map of relays, at most 190 octets: the mail goes there. null: as
          *        the message's header X-MailQueue-Relay says (it is taken out), or else by the sender
+         * @param string|null $list the list that it is mail to, such as "news", at most 185 octets: it goes to
+         *        nobody who is unsubscribed from it (suppress()). null: as the message's `unsubscribe` says
          * @throws MailQueue\MessageException names the field, the cause and the cure; nothing is stored
          * @throws \ValueError for an argument out of range
          */
-        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int {}
+        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null, ?string $list = null): ?int {}
 
         /**
          * Stores many mails, in transactions of 100, or fewer if they reach 16 MiB. Composes each chunk before
@@ -366,6 +370,64 @@ namespace {
          */
         public function delete(array $ids): int {}
 
+        /**
+         * Suppresses an address: from now on no mail is sent to it, also not mail that waits already. A mail to it
+         * is parked ("suppressed"), a mail to a list is deleted, and a mail with other recipients goes to those.
+         * enqueue() does not fail for it.
+         *
+         * @param string $address case does not matter; a domain is stored in A-labels
+         * @param string $reason "unsubscribe", "hard_bounce", "complaint" or "manual". An unsubscription of all mail
+         *        stops mail to lists, not other mail, such as a password reset
+         * @param string|null $scope the list that it is about, such as "list:news", at most 190 octets; null: all
+         *        mail
+         * @param string|null $source who or what says so, for people, at most 190 octets
+         * @return bool false: it was suppressed for this reason and scope already
+         * @throws MailQueue\MessageException for an address that cannot be one
+         * @throws \ValueError for a reason or a scope that cannot be one
+         */
+        public function suppress(string $address, string $reason = 'manual', ?string $scope = null, ?string $source = null): bool {}
+
+        /**
+         * Removes the suppressions of an address. Mail that was parked for them stays parked: retryFailed() brings it
+         * back.
+         *
+         * @param string|null $scope only those of this list; '': only those of all mail; null: any
+         * @param string|null $reason only those with this reason; null: any
+         * @return int how many
+         */
+        public function unsuppress(string $address, ?string $scope = null, ?string $reason = null): int {}
+
+        /**
+         * Why an address is suppressed; empty if it is not.
+         *
+         * @return list<array{id: int, address: ?string, scope: ?string, reason: string, source: ?string,
+         *         createdAt: int}> scope null: all mail. address and source are null once `mailqueue forget` has
+         *         deleted them
+         */
+        public function suppression(string $address): array {}
+
+        /**
+         * All suppressions, in the order in which they were made.
+         *
+         * @param int $limit 1 … 10000
+         * @param int $after an id: only later ones
+         * @param string|null $scope only those of this list; '': only those of all mail
+         * @param string|null $reason only those with this reason
+         * @return list<array{id: int, address: ?string, scope: ?string, reason: string, source: ?string,
+         *         createdAt: int}>
+         */
+        public function suppressions(int $limit = 50, int $after = 0, ?string $scope = null, ?string $reason = null): array {}
+
+        /**
+         * The link by which a recipient leaves a list, as `unsubscribe` of enqueue() makes it: for the text of the
+         * mail. MailQueue\Web\Unsubscribe answers it.
+         *
+         * @param string $list as in `'unsubscribe' => ['list' => …]`, such as "news"
+         * @param string $url an https: URI without "#"
+         * @throws MailQueue\MessageException for an address or a URI that cannot be one
+         */
+        public function unsubscribeUrl(string $address, string $list, string $url): string {}
+
         /** A value of the config table, null when unset. */
         public function config(string $key): ?string {}
 
@@ -464,7 +526,8 @@ namespace MailQueue {
          * Runs a SELECT on the queue's own connection, for reports.
          *
          * @param string $sql with ?1, ?2, … for the parameters, and in place of the names of the
-         *        queue's tables {t} (jobs), {b} (bodies), {C} (mail_count), {H} (mail_log), {c} (config);
+         *        queue's tables {t} (jobs), {b} (bodies), {C} (mail_count), {H} (mail_log),
+         *        {Z} (mail_suppression), {c} (config);
          *        {r} is the reference column
          * @param array $parameters a list of int, string and null
          * @return list<list<int|string|null>> the rows, of at most 32 columns; a number can be a string
@@ -478,6 +541,22 @@ namespace MailQueue {
          * @param array $ids their ids
          */
         public static function eraseHistory(\MailQueue $queue, array $ids): void {}
+
+        /**
+         * Suppresses many addresses, in one transaction.
+         *
+         * @param array $rows a list of [address, reason, ?scope, ?source, created_at or 0]
+         * @param bool $dry all is done, and undone
+         * @return int how many were new
+         */
+        public static function suppressMany(\MailQueue $queue, array $rows, bool $dry = false): int {}
+
+        /**
+         * Deletes the address and the source of an address's suppressions, which stay.
+         *
+         * @return int how many
+         */
+        public static function forgetSuppressed(\MailQueue $queue, string $address): int {}
 
         /**
          * Connects to an SMTP relay and logs in as the worker does, then quits.
@@ -577,7 +656,7 @@ namespace MailQueue {
     /** What an application needs to queue mail: for type hints, and to be replaced in tests. */
     interface Enqueuer
     {
-        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int;
+        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null, ?string $list = null): ?int;
 
         public function enqueueMany(iterable $messages): int;
     }
@@ -781,6 +860,8 @@ namespace MailQueue {
         public readonly int $uncertain;
         public readonly int $expired;
         public readonly int $orphans;
+        /** Of which recipients were suppressed. */
+        public readonly int $suppressed;
         public readonly int $stale;
         public readonly int $released;
         public readonly int $recovered;

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: c4013af29dd74c1a69b41d17da4494010b10c0fb */
+ * Stub hash: 7eee10f35f8339d058b13a1dd224ae1da1958349 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -28,6 +28,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_enqueue, 0, 0, I
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, recipients, IS_ARRAY, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, dsn, IS_ARRAY, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, relay, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, list, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_enqueueMany, 0, 1, IS_LONG, 0)
@@ -152,6 +153,36 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_delete arginfo_class_MailQueue_countAsSent
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_suppress, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_TYPE_INFO(0, address, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, reason, IS_STRING, 0, "\'manual\'")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, scope, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, source, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_unsuppress, 0, 1, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, address, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, scope, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, reason, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_suppression, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, address, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_suppressions, 0, 0, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, limit, IS_LONG, 0, "50")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, after, IS_LONG, 0, "0")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, scope, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, reason, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_unsubscribeUrl, 0, 3, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, address, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, list, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, url, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_config, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, key, IS_STRING, 0)
 ZEND_END_ARG_INFO()
@@ -199,6 +230,17 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_eraseHistory, 0, 2, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
 	ZEND_ARG_TYPE_INFO(0, ids, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_suppressMany, 0, 2, IS_LONG, 0)
+	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
+	ZEND_ARG_TYPE_INFO(0, rows, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, dry, _IS_BOOL, 0, "false")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_forgetSuppressed, 0, 2, IS_LONG, 0)
+	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
+	ZEND_ARG_TYPE_INFO(0, address, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_probe, 0, 1, IS_STRING, 0)
@@ -322,6 +364,11 @@ ZEND_METHOD(MailQueue, resend);
 ZEND_METHOD(MailQueue, countAsSent);
 ZEND_METHOD(MailQueue, hold);
 ZEND_METHOD(MailQueue, delete);
+ZEND_METHOD(MailQueue, suppress);
+ZEND_METHOD(MailQueue, unsuppress);
+ZEND_METHOD(MailQueue, suppression);
+ZEND_METHOD(MailQueue, suppressions);
+ZEND_METHOD(MailQueue, unsubscribeUrl);
 ZEND_METHOD(MailQueue, config);
 ZEND_METHOD(MailQueue, setConfig);
 ZEND_METHOD(MailQueue, migrate);
@@ -334,6 +381,8 @@ ZEND_METHOD(MailQueue_Internal, columns);
 ZEND_METHOD(MailQueue_Internal, workers);
 ZEND_METHOD(MailQueue_Internal, select);
 ZEND_METHOD(MailQueue_Internal, eraseHistory);
+ZEND_METHOD(MailQueue_Internal, suppressMany);
+ZEND_METHOD(MailQueue_Internal, forgetSuppressed);
 ZEND_METHOD(MailQueue_Internal, probe);
 ZEND_METHOD(MailQueue_Internal, oauthRequest);
 ZEND_METHOD(MailQueue_Internal, accounts);
@@ -379,6 +428,11 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, countAsSent, arginfo_class_MailQueue_countAsSent, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, hold, arginfo_class_MailQueue_hold, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, delete, arginfo_class_MailQueue_delete, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, suppress, arginfo_class_MailQueue_suppress, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, unsuppress, arginfo_class_MailQueue_unsuppress, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, suppression, arginfo_class_MailQueue_suppression, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, suppressions, arginfo_class_MailQueue_suppressions, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, unsubscribeUrl, arginfo_class_MailQueue_unsubscribeUrl, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, config, arginfo_class_MailQueue_config, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, setConfig, arginfo_class_MailQueue_setConfig, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, migrate, arginfo_class_MailQueue_migrate, ZEND_ACC_PUBLIC)
@@ -396,6 +450,8 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, workers, arginfo_class_MailQueue_Internal_workers, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, select, arginfo_class_MailQueue_Internal_select, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, eraseHistory, arginfo_class_MailQueue_Internal_eraseHistory, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, suppressMany, arginfo_class_MailQueue_Internal_suppressMany, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, forgetSuppressed, arginfo_class_MailQueue_Internal_forgetSuppressed, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, probe, arginfo_class_MailQueue_Internal_probe, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, oauthRequest, arginfo_class_MailQueue_Internal_oauthRequest, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, accounts, arginfo_class_MailQueue_Internal_accounts, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
@@ -1035,6 +1091,12 @@ static zend_class_entry *register_class_MailQueue_Report(void)
 	zend_string *property_orphans_name = zend_string_init("orphans", sizeof("orphans") - 1, 1);
 	zend_declare_typed_property(class_entry, property_orphans_name, &property_orphans_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_orphans_name);
+
+	zval property_suppressed_default_value;
+	ZVAL_UNDEF(&property_suppressed_default_value);
+	zend_string *property_suppressed_name = zend_string_init("suppressed", sizeof("suppressed") - 1, 1);
+	zend_declare_typed_property(class_entry, property_suppressed_name, &property_suppressed_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_suppressed_name);
 
 	zval property_stale_default_value;
 	ZVAL_UNDEF(&property_stale_default_value);

@@ -11,13 +11,14 @@ use MailQueue\Cli\Command\Status;
 final class Layout
 {
     private const VIEWS = ['overview' => 'Overview', 'mails' => 'Mails', 'uncertain' => 'Uncertain',
-        'relays' => 'Relays', 'settings' => 'Settings'];
+        'relays' => 'Relays', 'suppressions' => 'Suppressions', 'settings' => 'Settings'];
     private const VIEWPORT = 'width=device-width, initial-scale=1';
     /** What an action did, by the word that its redirect names. */
     private const DONE = [
         'retry' => '%s brought back.', 'hold' => '%s parked.', 'delete' => '%s deleted.',
         'sent' => '%s counted as sent.',
         'resend' => 'Sent again as this new mail.', 'set' => 'Saved.', 'on' => 'Sending is on.',
+        'suppress' => 'The address is suppressed.', 'unsuppress' => 'The suppression is removed.',
         'off' => 'Sending is off. Mail that is under way is still finished.',
     ];
 
@@ -30,6 +31,10 @@ final class Layout
         $items = [];
         $now = $context->request->view();
         foreach (self::VIEWS as $view => $name) {
+            if ($view === 'suppressions' && $view !== $now
+                && $context->queue->suppressions(1) === []) {
+                continue; // only where there are some
+            }
             $items[] = Html::e('li', [], Html::e('a', ['href' => $this->links->to($view),
                 'aria-current' => $view === $now ? 'page' : null], $this->texts->t($name)));
         }

@@ -15,6 +15,7 @@ final class Router
         'mail' => View\Mail::class,
         'uncertain' => View\Uncertain::class,
         'relays' => View\Relays::class,
+        'suppressions' => View\Suppressions::class,
         'settings' => View\Settings::class,
     ];
     private const ACTIONS = [
@@ -29,6 +30,8 @@ final class Router
         'delete' => [Action\Mails::class, 'delete'],
         'sent' => [Action\Mails::class, 'sent'],
         'resend' => [Action\Mails::class, 'resend'],
+        'suppress' => [Action\Suppressions::class, 'add'],
+        'unsuppress' => [Action\Suppressions::class, 'remove'],
     ];
     private const ASSETS = ['page.css' => 'text/css', 'page.js' => 'text/javascript',
         'page.svg' => 'image/svg+xml'];

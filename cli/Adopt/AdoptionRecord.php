@@ -141,7 +141,8 @@ final class AdoptionRecord
         if ($this->database->table($config) === null) {
             return; // the record was in the staged config table
         }
-        $keys = [$this->names->key(), ...($about['created'] ? [$this->names->versionKey()] : [])];
+        $keys = [$this->names->key(), ...($about['created'] ? [$this->names->versionKey()] : []),
+            ...($about['config'] ? ['mailSuppressed', 'mailSuppressionKey'] : [])];
         $marks = implode(', ', array_fill(0, count($keys), '?'));
         $others = $this->database->pdo->prepare("SELECT COUNT(*) FROM {$quote($config)} "
             . "WHERE {$quote('key')} NOT IN ($marks)");

@@ -47,7 +47,11 @@ final class Names
     {
         $begin = $this->isUsual() ? 'mail' : $this->table;
         $others = ['body', 'spent', 'window', 'count', 'log'];
-        return [$this->table, ...array_map(static fn (string $name) => "{$begin}_$name", $others)];
+        return [
+            $this->table,
+            ...array_map(static fn (string $name) => "{$begin}_$name", $others),
+            substr($begin, 0, 51) . '_suppression',
+        ];
     }
 
     private function isUsual(): bool

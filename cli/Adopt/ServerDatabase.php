@@ -17,7 +17,8 @@ abstract class ServerDatabase extends Database
     private const COLUMNS = [['id', 'content'], ['at', 'n'], ['scope', 'at', 'n'], ['key', 'value'],
         ['hour', 'mail_type', 'event', 'part', 'mails', 'recipients'],
         ['id', 'at', 'job_id', 'reference', 'mail_type', 'subject', 'relay', 'event', 'phase',
-            'attempt', 'recipients', 'uncertain', 'reply', 'ms', 'waited']];
+            'attempt', 'recipients', 'uncertain', 'reply', 'ms', 'waited'],
+        ['hash', 'scope', 'reason', 'seq', 'address', 'source', 'created_at']];
 
     /** Gives the indexes of the staged tables their final names. */
     abstract protected function nameIndexes(): void;

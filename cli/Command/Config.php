@@ -51,12 +51,14 @@ final class Config extends Command
             return $this->result([$key => $queue->config($key)], static fn () => null);
         }
         if ($key !== null) {
-            $value = $queue->config($key);
+            $value = self::hidden($known[$key]['type'], $queue->config($key));
             $text = $value === null ? '' : Terminal::safe($value);
             return $this->result($value, static fn () => print("$text\n"));
         }
-        $names = array_keys($known);
-        $values = array_combine($names, array_map($queue->config(...), $names));
+        $values = [];
+        foreach ($known as $name => $about) {
+            $values[$name] = self::hidden($about['type'], $queue->config($name));
+        }
         return $this->result($values, fn () => $this->table($known, $values, $queue));
     }
 
@@ -79,6 +81,12 @@ final class Config extends Command
                 echo $internal ? '' : '      ' . Terminal::wrap($about['meaning'], 6) . "\n";
             }
         }
+    }
+
+    /** A secret is not printed, only that there is one. */
+    private static function hidden(string $type, ?string $value): ?string
+    {
+        return $type === 'secret' && $value !== null ? '(set)' : $value;
     }
 
     private static function setting(?string $value, string $default): string

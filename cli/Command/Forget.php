@@ -11,6 +11,7 @@ use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 use MailQueue\Internal;
 use MailQueue\Job;
+use MailQueue\MessageException;
 use MailQueue\Status;
 
 /** forget: exports and erases what the queue knows of an address. */
@@ -38,9 +39,10 @@ final class Forget extends Command
         );
         $export = array_map($this->exported(...), array_values($jobs));
         $history = $this->history($queue, $jobs);
+        $suppressed = $this->suppressions($queue, $dry);
         $kept = $dry ? $this->kept($jobs) : $this->erase($queue, $history, $wait);
         $report = ['address' => $this->address, 'dryRun' => $dry, 'jobs' => $export,
-            'history' => array_values($history), 'kept' => $kept];
+            'history' => array_values($history), 'suppressions' => $suppressed, 'kept' => $kept];
         $this->result($report, fn () => $this->tell($report));
         return $kept === [] || $dry ? ExitCode::OK : ExitCode::FINDINGS;
     }
@@ -78,6 +80,22 @@ final class Forget extends Command
     private function isIt(string $address): bool
     {
         return strcasecmp($address, $this->address) === 0;
+    }
+
+    /**
+     * The address's suppressions. Their hashes stay, so that no mail is sent to it in future.
+     *
+     * @return list<array<string, int|string|null>>
+     */
+    private function suppressions(MailQueue $queue, bool $dry): array
+    {
+        try {
+            $found = $queue->suppression($this->address);
+            $dry || $found === [] || Internal::forgetSuppressed($queue, $this->address);
+            return $found;
+        } catch (MessageException) {
+            return []; // no mail can be sent to such an address
+        }
     }
 
     /** Whether the mail is for others, too: then it is not deleted. */
@@ -155,7 +173,7 @@ final class Forget extends Command
 
     /**
      * @param array{dryRun: bool, jobs: list<mixed>, history: list<mixed>,
-     *     kept: array<int, string>} $report
+     *     suppressions: list<mixed>, kept: array<int, string>} $report
      */
     private function tell(array $report): void
     {
@@ -168,6 +186,10 @@ final class Forget extends Command
             count($report['history']),
             count($report['history']) === 1 ? 'row' : 'rows'
         );
+        if ($report['suppressions'] !== []) {
+            echo 'It stays suppressed, by ', count($report['suppressions']) === 1
+                ? "a hash instead of the address.\n" : "hashes instead of the address.\n";
+        }
         foreach ($report['kept'] as $id => $why) {
             echo Terminal::paint("Mail $id stays: it $why. ", Terminal::YELLOW),
             $why === 'is being sent' ? "Repeat the command when it has left.\n"

@@ -14,8 +14,8 @@ use MailQueue\Cli\Terminal;
 final class Log extends Command
 {
     /** Events that say how an attempt ended. The log has other events, too. */
-    private const OUTCOMES = ['sent', 'try_later', 'refused', 'parked', 'uncertain', 'expired',
-        'orphan'];
+    private const OUTCOMES = ['sent', 'try_later', 'refused', 'suppressed', 'parked', 'uncertain',
+        'expired', 'orphan'];
     private const UNKNOWN = ['reference' => null, 'outcome' => null, 'at' => null];
     private const AT_ONCE = 10_000;
 
@@ -206,7 +206,7 @@ final class Log extends Command
             $mail['sent'] => "$name was sent, " . self::time($mail['at']) . '.',
             $mail['status'] !== null => "$name is in the queue ($mail[status]).$last "
                 . $this->settings->command("show $mail[id]") . ' says more.',
-            in_array($mail['outcome'], ['expired', 'orphan'], true)
+            in_array($mail['outcome'], ['expired', 'orphan', 'suppressed'], true)
                 => "$name was not sent: $mail[outcome], " . self::time($mail['at']) . '.',
             default => "$name: the log does not say that it was sent.$last",
         };

@@ -167,6 +167,7 @@ final class Work extends Command
             'cutOff' => 'cut off after their dot (they may arrive twice)',
             'expired' => 'expired',
             'orphans' => 'orphaned',
+            'suppressed' => 'to suppressed addresses',
             'released' => 'released',
         ];
         $parts = [];

@@ -7,6 +7,7 @@ namespace MailQueue\Cli\Move;
 use MailQueue;
 use MailQueue\Cli\Adopt\Names;
 use MailQueue\Cli\Stop;
+use MailQueue\Internal;
 
 /** Copies and compares ranges of ids. Each transaction stores rows and the cursor after them. */
 final class Copying
@@ -155,6 +156,7 @@ final class Copying
         $pair = $this->pair;
         $pair->target->transaction(function () use ($pair): void {
             $pair->checkFrom();
+            $own = (new Suppressions($pair->source, $pair->target))->copy($pair->from()->base);
             foreach (MailQueue::configKeys() as $key => $about) {
                 // Each database has its own version of the tables, and its own records.
                 if (!in_array($key, [Names::VERSION, Names::KEY, Record::TO, Record::FROM], true)) {
@@ -177,6 +179,7 @@ final class Copying
                     [$scope, (int) $at, (int) $n]
                 );
             }
+            $own === [] || Internal::suppressMany($pair->target->queue, $own); // by the new key
         });
     }
 

@@ -28,6 +28,7 @@ final class Store
     public readonly string $windows;
     public readonly string $counters;
     public readonly string $log;
+    public readonly string $suppressions;
     public bool $aborts = false; // the command gives the move up
 
     public function __construct(
@@ -47,8 +48,8 @@ final class Store
             $pdo->setAttribute(PDO::ATTR_EMULATE_PREPARES, false); // keeps bytes unchanged
             $this->limitLocks();
         }
-        [$this->jobs, $this->bodies, $this->spent, $this->windows, $this->counters, $this->log]
-            = array_map($this->quoted(...), (new Names($table))->tables());
+        [$this->jobs, $this->bodies, $this->spent, $this->windows, $this->counters, $this->log,
+            $this->suppressions] = array_map($this->quoted(...), (new Names($table))->tables());
     }
 
     /** Sets limits: a stopped process must not keep its locks, nor wait long for others'. */

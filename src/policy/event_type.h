@@ -10,9 +10,10 @@
     X(PARKED, "parked")                                                                        \
     X(UNCERTAIN, "uncertain") /* nobody knows whether the attempt succeeded */                 \
     X(EXPIRED, "expired")                                                                      \
-    X(ORPHAN, "orphan") /* its reference is gone: deleted */                                   \
-    X(RESENT, "resent") /* a person sent it again as a new mail; not in the log */             \
-    X(STALE, "stale")   /* a result came after the lease was lost: not written */              \
+    X(ORPHAN, "orphan")         /* its reference is gone: deleted */                           \
+    X(SUPPRESSED, "suppressed") /* recipients get no mail: suppress/suppress.h */              \
+    X(RESENT, "resent")         /* a person sent it again as a new mail; not in the log */     \
+    X(STALE, "stale")           /* a result came after the lease was lost: not written */      \
     X(RELAY_TROUBLE, "relay_trouble")                                                          \
     X(RELAY_SESSIONS, "relay_sessions") /* the relay gets fewer sessions, or all again */      \
     X(RELEASED, "released")             /* went back as before the claim */                    \

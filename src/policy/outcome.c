@@ -20,6 +20,8 @@ const struct mq_outcome_facts mq_outcomes[MQ_OUTCOME_COUNT] = {
     [MQ_OUTCOME_ORPHAN] = {IN_ROW(RELEASED, ORPHAN, DELETED)},
     [MQ_OUTCOME_UNREADABLE] = {IN_ROW(RELEASED, PARKED, PARKED), .stays = true,
                                .parked_for = "unreadable"},
+    [MQ_OUTCOME_SUPPRESSED] = {IN_ROW(RELEASED, SUPPRESSED, PARKED), .stays = true,
+                               .parked_for = "suppressed"},
 };
 
 enum mq_outcome mq_outcome_blamed(enum mq_outcome outcome, enum mq_blame blame)

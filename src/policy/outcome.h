@@ -18,6 +18,7 @@ enum mq_outcome {
 
     MQ_OUTCOME_ORPHAN = MQ_OUTCOME_RECIPIENTS, /* the job's reference is gone: the job is deleted */
     MQ_OUTCOME_UNREADABLE, /* the row cannot be sent as it is: parked, no attempt counts */
+    MQ_OUTCOME_SUPPRESSED, /* all its recipients are suppressed: likewise */
     MQ_OUTCOME_COUNT,
 
     /* A reply can also mean one of these, which tell nothing about the recipient or the job. */

@@ -124,11 +124,11 @@ struct mq_cycle {
  * MQ_CLAIM_MORE: then all their leases are recovered. */
 enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, struct mq_error *err);
 
-/* After composing: writes job->envelope_from and job->recipients, which the caller has set, to the
- * row; later attempts use them instead of what composing returns. Pays for as many recipients as
- * the tokens allow, and fills job->targets. *lost: the lease was lost. */
-enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job, bool *lost,
-                                     struct mq_error *err);
+/* After composing: writes the sender and the recipients, which the caller has set in the job, to
+ * its row; later attempts use them. Pays for as many recipients as tokens allow, and fills
+ * job->targets. If all are suppressed, only sets job->suppressed. *lost: the lease was lost. */
+enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job,
+                                     struct mq_events *events, bool *lost, struct mq_error *err);
 /* Extends the leases of the jobs whose rows still have their claim token (job->locked_by). Sets
  * job->locked_until, to 0 if the lease was lost. */
 enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "core/json.h"
 #include "db/db.h"
 #include "mime/encode.h"
@@ -16,6 +17,7 @@
 #include "queue/sql/descriptor.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
+#include "queue/suppress/suppress.h"
 
 static enum mq_status check_word(const char *field, struct mq_str s, size_t max,
                                  struct mq_error *err)
@@ -57,6 +59,14 @@ static enum mq_status check_numbers(const struct mq_new_job *job, struct mq_erro
     return MQ_OK;
 }
 
+static enum mq_status check_scope(struct mq_str scope, struct mq_error *err)
+{
+    size_t len = strlen(MQ_SCOPE_OF_LIST);
+    return mq_str_begins_nocase(scope, MQ_SCOPE_OF_LIST)
+               ? check_word("list", mq_str_skip(scope, len), MQ_SCOPE_MAX - len, err)
+               : check_word("scope", scope, MQ_SCOPE_MAX, err);
+}
+
 enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *err)
 {
     if (job->reference.data) {
@@ -65,6 +75,9 @@ enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *e
     MQ_TRY(check_word("type", job->mail_type, MQ_TYPE_MAX, err));
     if (job->relay.data) {
         MQ_TRY(check_word("relay", job->relay, MQ_REFERENCE_MAX, err));
+    }
+    if (job->scope.data) {
+        MQ_TRY(check_scope(job->scope, err));
     }
     MQ_TRY(check_word("messageId", mq_str_of(job->message_id), MQ_LINE_MAX, err));
     MQ_TRY(check_numbers(job, err));
@@ -331,9 +344,10 @@ enum mq_status mq_job_store(struct mq_tx *tx, const struct mq_new_job *job, int6
     }
 }
 
-static enum mq_status store_all(struct mq_tx *tx, const struct mq_new_job *jobs, size_t count,
+static enum mq_status store_all(struct mq_tx *tx, struct mq_new_job *jobs, size_t count,
                                 int64_t *ids, struct mq_error *err)
 {
+    MQ_TRY(mq_suppress_new(tx, jobs, count, err));
     MQ_TRY(insert_jobs(tx->queue, jobs, count, ids, err));
     for (size_t i = 0; i < count; i++) {
         if (ids[i] == 0) {
@@ -365,8 +379,8 @@ static enum mq_status store_alone(struct mq_queue *queue, const struct mq_new_jo
     return again ? MQ_OK : status; /* a transaction tries it again */
 }
 
-static enum mq_status store_jobs(struct mq_queue *queue, const struct mq_new_job *jobs,
-                                 size_t count, int64_t *ids, struct mq_error *err)
+static enum mq_status store_jobs(struct mq_queue *queue, struct mq_new_job *jobs, size_t count,
+                                 int64_t *ids, struct mq_error *err)
 {
     struct mq_tx tx = {.queue = queue, .only_new = true};
     bool done = count == 0;
@@ -377,7 +391,7 @@ static enum mq_status store_jobs(struct mq_queue *queue, const struct mq_new_job
     return status;
 }
 
-enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *jobs, size_t count,
+enum mq_status mq_queue_enqueue(struct mq_queue *queue, struct mq_new_job *jobs, size_t count,
                                 int64_t *ids, struct mq_error *err)
 {
     enum mq_status status = store_jobs(queue, jobs, count, ids, err);

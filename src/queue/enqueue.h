@@ -31,6 +31,8 @@ struct mq_new_job {
     struct mq_str subject;               /* decoded, for people; data NULL: composed when sent */
     struct mq_str relay;                 /* a name of the map of relays; data NULL: by its sender */
     int64_t resent_of;                   /* id of the job that it replaces; 0: none */
+    struct mq_str scope;                 /* the list that it is mail to; data NULL: none */
+    int64_t cleared;                     /* as in struct mq_job; set when it is stored */
 };
 
 /* Checks a job. MQ_INVALID or MQ_MESSAGE names the field that is not allowed (reference and type: 1
@@ -39,7 +41,7 @@ enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *e
 /* Stores all jobs or none, in one transaction, durably if it returns MQ_OK. The caller has checked
  * the jobs. ids[i] is the new id, or 0 if (reference, mail_type) is queued already; undefined after
  * a failure. A parked or expired job of the same pair is replaced. */
-enum mq_status mq_queue_enqueue(struct mq_queue *queue, const struct mq_new_job *jobs, size_t count,
+enum mq_status mq_queue_enqueue(struct mq_queue *queue, struct mq_new_job *jobs, size_t count,
                                 int64_t *ids, struct mq_error *err);
 /* Stores a checked job within a transaction; *id as above. */
 enum mq_status mq_job_store(struct mq_tx *tx, const struct mq_new_job *job, int64_t *id,

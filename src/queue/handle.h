@@ -11,6 +11,7 @@
 
 struct mq_db;
 struct mq_hours_kept;
+struct mq_suppress_state;
 struct mq_zone_source;
 
 struct mq_queue {
@@ -28,6 +29,7 @@ struct mq_queue {
     struct mq_random random;
     const struct mq_zone_source *zones; /* as in the options; borrowed */
     struct mq_hours_kept *hours;        /* mq_hours_load(); NULL: never called */
+    struct mq_suppress_state *suppress; /* suppress/internal.h; NULL: not needed yet */
     int64_t part;                       /* of the counters: history.c; 0: not chosen yet */
     int64_t forward_after;              /* as in struct mq_claim */
     int64_t forward_mark;

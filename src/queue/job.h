@@ -60,6 +60,11 @@ struct mq_job {
     char *refused;                /* JSON object address → reply, or NULL */
     char *uncertain_to;           /* JSON array: which of the recipients may have it; NULL: none */
     char *relay;                  /* the name of its relay in the map; NULL: by its sender */
+    char *scope;                  /* the list that it is mail to, as "list:news"; NULL: none */
+    int64_t cleared;              /* the newest suppression when its recipients were looked up and
+                                     none was suppressed; 0: not looked up */
+    char **suppressed;            /* of a due job: why recipients[i] gets no mail, NULL if it does;
+                                     NULL: all do (mq_suppress_find()) */
     struct mq_notify notify;      /* from the column `fields` */
     char *body;                   /* wire form; NULL: to be composed (or not loaded) */
     size_t body_len;

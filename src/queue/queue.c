@@ -12,6 +12,7 @@
 #include "queue/config/keys.h"
 #include "queue/handle.h"
 #include "queue/sql/schema.h"
+#include "queue/suppress/suppress.h"
 
 void mq_queue_options_init(struct mq_queue_options *options)
 {
@@ -70,6 +71,8 @@ static void derive_names(struct mq_names *names)
     snprintf(names->window, sizeof(names->window), "%s_window", begin);
     snprintf(names->count, sizeof(names->count), "%s_count", begin);
     snprintf(names->log, sizeof(names->log), "%s_log", begin);
+    snprintf(names->suppression, sizeof(names->suppression), "%.*s_suppression", MQ_NAME_MAX - 12,
+             begin); /* of a long name its beginning: servers cut longer names */
     snprintf(names->version_key, sizeof(names->version_key), "%s%s%s",
              mq_config_keys[MQ_KEY_SCHEMA_VERSION].name, usual ? "" : ":",
              usual ? "" : names->table);
@@ -125,6 +128,7 @@ void mq_queue_close(struct mq_queue *queue)
     }
     free(queue->identity);
     mq_hours_free(queue->hours);
+    mq_suppress_free(queue);
     free(queue);
 }
 
@@ -136,6 +140,7 @@ struct mq_db *mq_queue_db(struct mq_queue *queue)
 enum mq_status mq_queue_reopen(struct mq_queue *queue, struct mq_error *err)
 {
     queue->listens = false;
+    mq_suppress_free(queue);
     return queue->db->driver->reopen(queue->db, err);
 }
 

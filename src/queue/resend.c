@@ -116,6 +116,7 @@ static enum mq_status replace(struct mq_tx *tx, const struct resend *resend, int
         .notify = &old->notify,
         .subject = mq_str_of(old->subject),
         .relay = mq_str_of(old->relay),
+        .scope = mq_str_of(old->scope),
         .resent_of = old->id,
     };
     MQ_TRY(mq_new_job_check(&job, err));

@@ -30,14 +30,9 @@ struct tally {
 struct plan {
     enum mq_state to;
     const char *parked_for;
-    int attempts;
-    int uncertain;
-    int64_t next_attempt_at;
-    int64_t last_attempt_at;
-    struct mq_buffer error;
-    struct mq_buffer recipients;
-    struct mq_buffer refused;
-    struct mq_buffer uncertain_to;
+    int attempts, uncertain;
+    int64_t next_attempt_at, last_attempt_at;
+    struct mq_buffer error, recipients, refused, uncertain_to;
 };
 
 /* The outcome of one recipient. If the worker gave one for the whole job, recipients that the claim
@@ -226,9 +221,9 @@ static void make_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
                           .uncertain = job->uncertain,
                           .next_attempt_at = job->next_attempt_at,
                           .last_attempt_at = s->at_s > 0 ? s->at_s : tx->now_s};
-    if (is_whole(s, MQ_OUTCOME_UNREADABLE)) {
+    if (is_whole(s, MQ_OUTCOME_UNREADABLE) || is_whole(s, MQ_OUTCOME_SUPPRESSED)) {
         plan_back(tx, s, plan);
-        plan_parked(plan, MQ_OUTCOME_UNREADABLE);
+        plan_parked(plan, s->outcome);
     } else if (t->left == 0) {
         plan_parked(plan, MQ_OUTCOME_REFUSED);
     } else if (t->becomes[MQ_FAILED] > 0) {
@@ -303,6 +298,9 @@ static void tell_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
     bool some = false;
     char *error = plan->error.data;
     int64_t next = plan->to == MQ_FAILED ? plan->next_attempt_at : 0;
+    if (parked && is_whole(s, MQ_OUTCOME_SUPPRESSED)) {
+        tell(tx, s, (struct mq_event){.type = MQ_EVENT_SUPPRESSED, .reply = error});
+    }
     for (size_t i = MQ_OUTCOME_RELEASED + 1; i < MQ_OUTCOME_RECIPIENTS; i++) {
         const struct mq_outcome_facts *facts = &mq_outcomes[i];
         if (t->count[i] > 0 && !(parked && facts->event == MQ_EVENT_TRY_LATER)) {
@@ -339,7 +337,8 @@ static enum mq_status delete_row(struct mq_tx *tx, struct mq_settlement *s, stru
 static bool deletes(const struct mq_settlement *s, const struct tally *t)
 {
     bool all_sent = t->becomes[MQ_STATE_COUNT] == t->all && s->job->refused == NULL;
-    return all_sent || is_whole(s, MQ_OUTCOME_ORPHAN);
+    bool to_nobody = is_whole(s, MQ_OUTCOME_SUPPRESSED) && s->job->scope;
+    return all_sent || to_nobody || is_whole(s, MQ_OUTCOME_ORPHAN);
 }
 
 bool mq_settle_deletes(const struct mq_settlement *s)

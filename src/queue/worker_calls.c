@@ -12,6 +12,7 @@
 #include "queue/limit.h"
 #include "queue/redirect.h"
 #include "queue/steps.h"
+#include "queue/suppress/suppress.h"
 #include "queue/windows/payments.h"
 
 /* Says how many mails can go to which domain, and which ones are slowed down, so that the worker
@@ -215,16 +216,21 @@ static enum mq_status set_envelope(struct mq_tx *tx, struct mq_job *job, int pai
     unpay(job, paid);
     *held = false;
     MQ_TRY(need_settings(tx, err));
+    MQ_TRY(mq_suppress_composed(tx, job, err));
+    if (job->suppressed) {
+        *held = true; /* if the lease was lost, settling shows that */
+        return MQ_OK;
+    }
     MQ_TRY(pay_rest(tx, job, err));
     MQ_TRY(write_envelope(tx->queue, job, held, err));
     /* If the lease was lost, nothing is stored, so the tokens taken here are not spent. */
     return *held ? mq_limit_store(tx, err) : MQ_OK;
 }
 
-enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job, bool *lost,
-                                     struct mq_error *err)
+enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job,
+                                     struct mq_events *events, bool *lost, struct mq_error *err)
 {
-    struct mq_tx tx = {.queue = queue};
+    struct mq_tx tx = {.queue = queue, .events = events};
     bool held = false;
     int paid = job->paid;
     if (job->recipients.count == 0) {

@@ -107,7 +107,8 @@ static bool take_envelope(struct mq_delivery *delivery)
         job->recipients = composed->recipients;
         composed->recipients = (struct mq_strings){0};
     }
-    enum mq_status status = mq_queue_set_envelope(delivery->run->queue, job, &lost, &error);
+    enum mq_status status =
+        mq_queue_set_envelope(delivery->run->queue, job, &delivery->run->events, &lost, &error);
     if (status != MQ_OK) {
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
         mq_run_database_failed(delivery->run, status, &error);
@@ -116,6 +117,10 @@ static bool take_envelope(struct mq_delivery *delivery)
     if (lost) {
         delivery->lease_end_ms = 0;
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL); /* its settle will report STALE */
+        return false;
+    }
+    if (job->suppressed) {
+        mq_delivery_end(delivery, MQ_OUTCOME_SUPPRESSED, job->suppressed[0]);
         return false;
     }
     return true;

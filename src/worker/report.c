@@ -54,6 +54,7 @@ static const struct {
     {"uncertain", COUNT(uncertain), MQ_EVENT_UNCERTAIN},
     {"expired", COUNT(expired), MQ_EVENT_EXPIRED},
     {"orphans", COUNT(orphans), MQ_EVENT_ORPHAN},
+    {"suppressed", COUNT(suppressed), MQ_EVENT_SUPPRESSED},
     {"stale", COUNT(stale), MQ_EVENT_STALE},
     {"released", COUNT(released), MQ_EVENT_RELEASED},
     {"recovered", COUNT(recovered), MQ_EVENT_RECOVERED},

@@ -97,7 +97,7 @@ const char *mq_run_end_name(enum mq_run_end end); /* "empty", "tokens", … */
 struct mq_report {
     enum mq_run_end end;
     int64_t claimed, sent, recipients, try_later, refused, parked, uncertain, expired, orphans,
-        stale, released, recovered; /* counts of events; recipients: accepted ones */
+        suppressed, stale, released, recovered; /* counts of events; recipients: accepted ones */
     int64_t cut;      /* uncertain mails that the run itself cut off, as after the grace period */
     int64_t ms;       /* length of the run */
     int64_t resume_s; /* TOKENS, RELAY: UTC second from which a new run can do more; 0: unknown */

@@ -135,7 +135,7 @@ foreach (['pgsql', 'mysql'] as $name) {
     [$code, , $errors] = adopt($backend->dsn);
     echo "  $code $errors";
     $rows($pdo);
-    $pdo->exec('DROP TABLE IF EXISTS mail_queue_before, mail_queue, mail_body, mail_spent, mail_window, mail_count, mail_log, config');
+    $pdo->exec('DROP TABLE IF EXISTS mail_queue_before, mail_queue, mail_body, mail_spent, mail_window, mail_count, mail_log, mail_suppression, config');
     $pdo->exec('CREATE TABLE mail_queue (registration_number VARCHAR(20), mail_type VARCHAR(20), status VARCHAR(20), lang VARCHAR(5))');
     $pdo->exec("INSERT INTO mail_queue VALUES ('', 'm', 'pending', 'de'), ('R1', 'm', 'pending', 'de')" . ($name === 'mysql' ? '' : ", ('', 'm', 'pending', 'fr')"));
     $said = said(adopt($backend->dsn));
@@ -145,7 +145,7 @@ foreach (['pgsql', 'mysql'] as $name) {
 ?>
 --EXPECT--
 -- pgsql
-its_for, relay. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+scope, cleared. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
 exit 0: Would adopt 3 mails of mail_queue: 1 pending, 1 parked, 1 sending.
 Your own columns go with them: lang, data, flag.
 Nothing was changed.
@@ -202,7 +202,7 @@ The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
 de de fr
 -- mysql
-its_for, relay. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+scope, cleared. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
 exit 0: Would adopt 3 mails of mail_queue: 1 pending, 1 parked, 1 sending.
 Your own columns go with them: lang, data, flag.
 Nothing was changed.

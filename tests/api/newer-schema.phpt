@@ -24,8 +24,8 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
 });
 ?>
 --EXPECT--
-schema 4 4 4
+schema 5 5 5
 int
-MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 4: upgrade the mailqueue extension
-MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 4: upgrade the mailqueue extension
-MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 4: upgrade the mailqueue extension
+MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 5: upgrade the mailqueue extension
+MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 5: upgrade the mailqueue extension
+MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 5: upgrade the mailqueue extension

@@ -143,6 +143,13 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         $pdo->exec("CREATE TABLE registrations (number TEXT, name TEXT, email TEXT)");
         $number = "4712"; $email = "zoe@example.com";')],
     $count(2),
+    ['block' => "docs/suppression.md: \$queue->suppress(", 'through' => php($queue, 'echo json_encode([count($why),
+        $queue->suppressions()[0]["address"]]); $queue->unsuppress("ann@example.net");'), 'shows' => '/^\[1,"ann@example.net"\]$/m'],
+    ['block' => 'docs/suppression.md: export MAILQUEUE_DATABASE', 'shows' => ['/cy@example.net +complaint/', '/1 removed/']],
+    ['block' => 'docs/suppression.md: $queue->enqueueMany(array_map', 'through' => php($queue . '$members = [["email" => "b@example.net"]];',
+        '$id = $queue->jobs(subject: "News")[0]->id; echo preg_match_all("~unsubscribe.php\?t=[-\w]{40}~", $queue->job($id)->message), $queue->delete([$id]);'),
+        'shows' => '/^21$/m'],
+    ['block' => 'docs/suppression.md: <?php // unsubscribe.php', 'through' => php('$_GET["t"] = "x";'), 'shows' => '/not complete, or too old/'],
     ['block' => 'docs/messages.md: $queue->enqueue(reference: $number', 'through' => php("$queue \$number = '4713';")],
     $count(3),
     ['block' => 'docs/messages.md: <?php // bootstrap.php', 'through' => static fn(string $block): string

@@ -20,7 +20,7 @@ const shots = `${MQ_BUILD}/page/screenshots`;
 const work = mkdtempSync(join(tmpdir(), 'mailqueue-page-'));
 const PHP = ['-d', `extension=${MAILQUEUE_SO}`, '-d', 'display_errors=stderr'];
 const PASSWORD = 'correct horse';
-const VIEWS = ['overview', 'mails', 'mail&id=1', 'uncertain', 'relays', 'settings'];
+const VIEWS = ['overview', 'mails', 'mail&id=1', 'uncertain', 'relays', 'suppressions', 'settings'];
 
 /* ---- checks ---- */
 
@@ -259,6 +259,28 @@ const flows = async (mode, javaScriptEnabled) => {
         equal(canary.hits.join(' '), '');
         equal(canary.connections, 0);
     });
+    await check(name('suppressions'), async () => {
+        await view(page, origin, 'overview');
+        equal(await page.locator('nav >> text=Suppressions').count(), 0); // there are none
+        await view(page, origin, 'suppressions');
+        await page.fill('#address', 'Ann@example.net');
+        await page.selectOption('#reason', 'hard_bounce');
+        await page.click('text="Add"');
+        equal(await page.textContent('.done'), 'The address is suppressed.');
+        mailqueue(database, 'suppress', 'add', 'bea@example.net', '--reason', 'unsubscribe', '--scope', 'list:news');
+        await page.click('nav >> text=Suppressions');
+        equal(await page.locator('tbody tr').count(), 2);
+        await page.fill('#wanted', 'ann@');
+        await page.click('text="Search"');
+        equal((await page.textContent('tbody .address')).trim(), 'ann@example.net');
+        await page.click('tbody >> text="Remove"');
+        equal(await page.textContent('.done'), 'The suppression is removed.');
+        equal(await page.locator('tbody tr').count(), 1);
+        equal(mailqueue(database, 'suppress', 'list', '--json').includes('ann@'), false);
+        await page.fill('#address', 'a..b@example.net');
+        await page.click('text="Add"');
+        equal((await page.textContent('.lead')).startsWith('The address "a..b@example.net" has two dots'), true);
+    });
     await check(name('German'), async () => {
         await view(page, origin, 'overview');
         await page.click('footer >> text=Deutsch');
@@ -274,6 +296,49 @@ const flows = async (mode, javaScriptEnabled) => {
     });
     await page.context().close();
     return {origin, database, hostile};
+};
+
+/** A recipient leaves a list: by the button, and by the one click of a mail program. */
+const leaves = async ({database}) => {
+    const link = (address) => php('-r', `echo (new MailQueue('${database}'))->unsubscribeUrl('${address}', 'news', 'https://example.org/');`)
+        .replace('https://example.org/', '');
+    const origin = await serve('leave', `<?php require '${MQ_ROOT}/web/autoload.php'; (new MailQueue\\Web\\Unsubscribe(`
+        + `new MailQueue('${database}'), ['news' => 'Club news']))->handle();`);
+    const isOut = (address) => mailqueue(database, 'suppress', 'list', '--json', address).includes('"unsubscribe"');
+    for (const javaScriptEnabled of [true, false]) {
+        const context = await browser.newContext({locale: 'en-GB', javaScriptEnabled});
+        const page = await context.newPage();
+        const address = `leaver${javaScriptEnabled}@example.net`;
+        await check(`unsubscribe/the button, ${javaScriptEnabled ? 'with' : 'without'} scripts`, async () => {
+            await page.goto(origin + '/' + link(address));
+            equal(await heading(page), 'Unsubscribe from Club news');
+            equal(isOut(address), false); // to look is not to leave
+            await page.click('text="Unsubscribe"');
+            equal(await heading(page), 'You are unsubscribed');
+            equal(isOut(address), true);
+            equal((await context.cookies()).length, 0);
+        });
+        await context.close();
+    }
+    const context = await browser.newContext({locale: 'de-DE'});
+    const page = await context.newPage();
+    await check('unsubscribe/one click', async () => {
+        const url = origin + '/' + link('one@example.net');
+        equal((await page.request.get(url)).status(), 200);
+        equal(isOut('one@example.net'), false);
+        equal((await page.request.post(url, {form: {'List-Unsubscribe': 'One-Click'}})).status(), 200);
+        equal(isOut('one@example.net'), true);
+    });
+    await check('unsubscribe/German, forged', async () => {
+        const url = origin + '/' + link('other@example.net');
+        await page.goto(url);
+        equal(await heading(page), 'Club news abbestellen');
+        await page.goto(url.slice(0, -3) + 'xyz');
+        equal(await heading(page), 'Das ging nicht');
+        equal((await page.request.post(url.slice(0, -3) + 'xyz', {form: {'List-Unsubscribe': 'One-Click'}})).status(), 400);
+        equal(isOut('other@example.net'), false);
+    });
+    await context.close();
 };
 
 /** What others try. */
@@ -379,6 +444,7 @@ try {
     await flows('no-script', false);
     php(`${here}/seed.php`, site.database, 'failed');
     php(`${here}/seed.php`, site.database, 'uncertain');
+    await leaves(site);
     await attacks(site);
     await looks(site);
 } finally {

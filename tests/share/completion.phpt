@@ -46,6 +46,8 @@ $shells = [
     'fish' => static fn(string $line): array => preg_replace('/\t.*/', '', $run(['fish', '-c', 'set fish_complete_path $argv[1]/fish/vendor_completions.d; complete -C $argv[2]', $share, $line])),
 ];
 $options = static fn(array $table): array => array_map(static fn(string $name): string => '--' . explode('=', $name)[0], array_keys($table));
+require "$share/../cli/Command/Command.php";
+require "$share/../cli/Command/Suppress.php";
 require "$share/../cli/Commands.php";
 $commands = MailQueue\Cli\Commands::ALL;
 $expected = [

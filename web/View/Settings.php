@@ -52,6 +52,7 @@ final class Settings extends View
     private function kept(string $key, array $about): Html
     {
         $value = $this->context->queue->config($key) ?? '–';
+        $value = $about['type'] === 'secret' && $value !== '–' ? '(set)' : $value;
         $isTime = $about['type'] === 'time' && preg_match('/\A\d{1,18}\z/', $value) === 1;
         $value = $isTime ? $this->context->texts->time((int) $value) : $value;
         $name = Html::e('strong', [], $key);

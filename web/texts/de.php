@@ -12,6 +12,7 @@ return [
     'Mails' => 'Mails',
     'Uncertain' => 'Ungewiss',
     'Relays' => 'Relays',
+    'Suppressions' => 'Sperren',
     'Settings' => 'Einstellungen',
     'Log in' => 'Anmelden',
     'Log out' => 'Abmelden',
@@ -24,6 +25,8 @@ return [
     '%s deleted.' => '%s gelöscht.',
     '%s counted as sent.' => '%s als gesendet gezählt.',
     'Saved.' => 'Gespeichert.',
+    'The address is suppressed.' => 'Die Adresse ist gesperrt.',
+    'The suppression is removed.' => 'Die Sperre ist aufgehoben.',
     'Sending is on.' => 'Der Versand ist eingeschaltet.',
     'Sending is off. Mail that is under way is still finished.'
         => 'Der Versand ist ausgeschaltet. Was schon unterwegs ist, wird noch zu Ende gebracht.',
@@ -64,6 +67,39 @@ return [
     'exhausted' => 'Versuche aufgebraucht',
     'hold' => 'von Hand',
     'unreadable' => 'unlesbar',
+    'suppressed' => 'gesperrt',
+    'unsubscribe' => 'abgemeldet',
+    'hard_bounce' => 'unzustellbar',
+    'complaint' => 'Beschwerde',
+    'manual' => 'von Hand gesperrt',
+
+    // Suppressions
+    'No mail is sent to these addresses, or none of a list. An unsubscription stops only mail to '
+        . 'lists.' => 'An diese Adressen geht keine Mail, oder keine einer Liste. Eine Abmeldung '
+        . 'hält nur Mails an Listen auf.',
+    'No address is found.' => 'Keine Adresse gefunden.',
+    'These are the newest %s. "mailqueue suppress export" writes all.'
+        => 'Das sind die neuesten %s. „mailqueue suppress export“ gibt alle aus.',
+    'Address' => 'Adresse', 'Reason' => 'Grund', 'Of what' => 'Wovon', 'Since' => 'Seit',
+    'Where from' => 'Woher', 'Action' => 'Aktion', '(forgotten)' => '(vergessen)',
+    'all mail' => 'alle Mails', 'Remove' => 'Aufheben', 'Search' => 'Suchen', 'Add' => 'Sperren',
+    'Address, or a part of it' => 'Adresse oder ein Teil davon',
+    'Suppress an address' => 'Eine Adresse sperren',
+    'List (empty: all mail)' => 'Liste (leer: alle Mails)',
+    'Give an address. Nothing was changed.' => 'Es fehlt die Adresse. Nichts wurde geändert.',
+
+    // Unsubscribing
+    'You are not unsubscribed: the database does not answer. Try again in a few minutes.'
+        => 'Die Abmeldung ging nicht: Die Datenbank antwortet nicht. Bitte in ein paar Minuten '
+        . 'noch einmal versuchen.',
+    'This link is not complete, or too old. You are not unsubscribed. Use the link of a newer mail.'
+        => 'Dieser Link ist unvollständig oder zu alt. Sie sind nicht abgemeldet. Bitte den Link '
+        . 'einer neueren Mail verwenden.',
+    'Unsubscribe from %s' => '%s abbestellen',
+    '%s gets no more mail of this list then.' => '%s bekommt dann keine Mails dieser Liste mehr.',
+    'Unsubscribe' => 'Abmelden',
+    'You are unsubscribed' => 'Sie sind abgemeldet',
+    '%s gets no more mail of the list %s.' => '%s bekommt keine Mails der Liste %s mehr.',
 
     // Overview
     'All is well.' => 'Alles in Ordnung.',
@@ -452,6 +488,11 @@ return [
         . 'arrived.'
         => 'Tabellen, deren Mails aus einer anderen Datenbank kommen; gesendet wird, wenn alle '
         . 'da sind.',
+    'The number of the newest suppression; 0: none was ever made.'
+        => 'Die Nummer der neuesten Sperre; 0: Es gab noch keine.',
+    'The key by which suppressed addresses are found and links to unsubscribe are signed.'
+        => 'Der Schlüssel, mit dem gesperrte Adressen gefunden und Links zum Abmelden signiert '
+        . 'werden.',
     "The version of the queue's tables." => 'Die Version der Tabellen.',
     'What `mailqueue adopt` did, for `mailqueue adopt --undo`.'
         => 'Was `mailqueue adopt` getan hat, für `mailqueue adopt --undo`.',

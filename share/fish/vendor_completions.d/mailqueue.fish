@@ -1,5 +1,5 @@
 # Completion of mailqueue for fish. tools/share writes this file.
-set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
+set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget suppress config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
 complete -c mailqueue -f
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a work -d 'Send what is due'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show how many mails have each status'
@@ -15,8 +15,9 @@ complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a uncertai
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a hold -d 'Park waiting mail'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a delete -d 'Delete mail that is not being sent'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a forget -d 'Erase what the queue knows of an address'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a suppress -d 'Addresses that get no mail'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a config -d 'Show the settings in the database'
-complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailSlowDomains mailHoursKept mailLastRun mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
+complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailSlowDomains mailHoursKept mailLastRun mailSuppressed mailSuppressionKey mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a page -d 'Print the PHP file that shows the queue in a browser'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one mail now'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a sendmail -d 'Queue the message on standard input'
@@ -119,6 +120,12 @@ complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l yes -d 'change 
 complete -c mailqueue -n '__fish_seen_subcommand_from forget' -l dry-run -d 'say what would be erased'
 complete -c mailqueue -n '__fish_seen_subcommand_from forget' -l yes -d 'erase without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from forget' -l timeout -d 'how long to wait for a mail that is being sent' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l reason -d 'unsubscribe' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l scope -d 'the list' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l source -d 'who or what says so' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l dry-run -d 'say what would be done'
+complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l limit -d 'list' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l after -d 'list' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from config' -l unset -d 'remove KEY'
 complete -c mailqueue -n '__fish_seen_subcommand_from page' -l password -d 'read a password'
 complete -c mailqueue -n '__fish_seen_subcommand_from page' -l serve -d 'show the page on this machine' -r -f

@@ -91,6 +91,7 @@ void mq_php_report_new(zval *out, const struct mq_report *report)
     ZVAL_LONG(next++, report->uncertain);
     ZVAL_LONG(next++, report->expired);
     ZVAL_LONG(next++, report->orphans);
+    ZVAL_LONG(next++, report->suppressed);
     ZVAL_LONG(next++, report->stale);
     ZVAL_LONG(next++, report->released);
     ZVAL_LONG(next++, report->recovered);

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "mime/unsubscribe.h"
 #include "php/class/conversion.h"
 
 /* ---- addresses ---- */
@@ -159,10 +160,30 @@ static enum mq_status add_uri(struct mq_php_path path, const zval *value, struct
     return mq_php_read_text(path, value, err);
 }
 
+/* Reads ['list' => 'news', 'url' => 'https://…']: the link gets the recipient's token. */
+static enum mq_status read_list(struct mq_php_path path, HashTable *map, struct mq_error *err)
+{
+    static const char *const keys[] = {"list", "url"};
+    struct mq_php_fields *fields = path.fields;
+    MQ_TRY(mq_php_check_keys("unsubscribe", map, keys, 2, err));
+    MQ_TRY(mq_php_read_member(path, map, "list", &fields->list, err));
+    MQ_TRY(mq_php_read_member(path, map, "url", &fields->list_url, err));
+    if (fields->list.len == 0 || fields->list_url.len == 0) {
+        return mq_error_set(err, MQ_MESSAGE, "unsubscribe",
+                            "unsubscribe: give both, as ['list' => 'news', 'url' => "
+                            "'https://example.org/unsubscribe.php']");
+    }
+    return mq_unsubscribe_check(fields->list_url, "unsubscribe[url]", err);
+}
+
 static enum mq_status read_unsubscribe(struct mq_php_path path, const zval *value,
                                        struct mq_error *err)
 {
-    return mq_php_read_one_or_each(path, value, add_uri, err);
+    bool is_map =
+        Z_TYPE_P(value) == IS_ARRAY && (zend_hash_str_exists(Z_ARRVAL_P(value), "list", 4) ||
+                                        zend_hash_str_exists(Z_ARRVAL_P(value), "url", 3));
+    return is_map ? read_list(path, Z_ARRVAL_P(value), err)
+                  : mq_php_read_one_or_each(path, value, add_uri, err);
 }
 
 /* ---- all fields ---- */

@@ -16,7 +16,8 @@ struct mq_php_fields {
     struct mq_compose_header *headers;
     struct mq_compose_part *parts;
     struct mq_str *unsubscribe;
-    struct mq_buffer *contents; /* the contents of streams */
+    struct mq_str list, list_url; /* unsubscribe as a map; data NULL: not given */
+    struct mq_buffer *contents;   /* the contents of streams */
     size_t content_count;
     zend_string *message_id; /* in angle brackets; NULL: not given */
     int64_t date_s;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/address.h"
 #include "mime/idn.h"
 #include "mime/subject.h"
@@ -15,11 +16,13 @@
 #include "php_mailqueue.h"
 #include "queue/job.h"
 #include "queue/queue.h"
+#include "queue/suppress/suppress.h"
 
 void mq_php_mail_clear(struct mq_php_mail *mail)
 {
     mq_buffer_clear(&mail->body);
     mq_buffer_clear(&mail->subject);
+    mq_buffer_clear(&mail->scope);
     mq_strings_clear(&mail->recipients);
     free(mail->envelope_from);
     free(mail->message_id);
@@ -130,7 +133,16 @@ static enum mq_status compose_fields(struct mq_php_mail *mail, const struct mq_p
     compose.message_id = fields->message_id ? ZSTR_VAL(fields->message_id) : mail->message_id;
     compose.date_s = fields->date_given ? fields->date_s : date_s;
     compose.max_size = (size_t)MAILQUEUE_G(max_message_size);
-    enum mq_status status = mq_compose(&compose, &mail->body, &envelope, err);
+    struct mq_php_link link = {.uri = {NULL, 0}};
+    enum mq_status status = mq_php_mail_link(mail, fields, compose.date_s, &link, err);
+    if (link.uri.data) {
+        compose.unsubscribe = &link.uri;
+        compose.unsubscribe_count = 1;
+    }
+    if (status == MQ_OK) {
+        status = mq_compose(&compose, &mail->body, &envelope, err);
+    }
+    mq_buffer_clear(&link.text);
     if (status == MQ_IO) { /* an attached file failed; MQ_IO would mean the database */
         status = mq_error_set(err, MQ_MESSAGE, err->field, "%s", err->text);
     }
@@ -216,6 +228,26 @@ static enum mq_status take_relay(struct mq_php_mail *mail, struct mq_error *err)
     return MQ_OK;
 }
 
+/* Sets the scope if the argument names the list; the message can have named it already. */
+static enum mq_status take_list(struct mq_php_mail *mail, const zend_string *given,
+                                struct mq_error *err)
+{
+    struct mq_str list = mq_php_view(given), scope = mq_buffer_view(&mail->scope);
+    if (given == NULL) {
+        return MQ_OK;
+    }
+    if (scope.len == 0) {
+        mq_buffer_cstr(&mail->scope, MQ_SCOPE_OF_LIST);
+        mq_buffer_str(&mail->scope, list);
+        return mail->scope.failed ? mq_error_nomem(err) : MQ_OK;
+    }
+    return mq_str_equal(list, mq_str_skip(scope, strlen(MQ_SCOPE_OF_LIST)))
+               ? MQ_OK
+               : mq_error_set(err, MQ_MESSAGE, "list",
+                              "list: the message names another one in unsubscribe[list]; name the "
+                              "list once");
+}
+
 enum mq_status mq_php_mail_compose(struct mq_php_mail *mail, const zval *value,
                                    const struct mq_job *job, struct mq_error *err)
 {
@@ -262,6 +294,7 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
         MQ_TRY(make_body(mail, message, now_s, err));
         MQ_TRY(take_relay(mail, err));
     }
+    MQ_TRY(take_list(mail, args->list, err));
     /* In the job, 0 means the backoff policy's maximum; but a 0 that was given is an error. */
     int attempts = args->max_attempts == 0 ? -1 : to_int(args->max_attempts);
     mail->job = (struct mq_new_job){
@@ -278,6 +311,7 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
         .notify = &args->notify,
         .subject = subject_of(mail),
         .relay = args->relay ? mq_php_view(args->relay) : mq_str_of(mail->relay),
+        .scope = mq_buffer_view(&mail->scope),
     };
     if (mail->subject.failed) {
         return mq_error_nomem(err);
@@ -290,7 +324,10 @@ enum mq_status mq_php_mail_store(struct mq_queue *queue, const struct mq_php_arg
 {
     struct mq_php_mail mail = {0};
     const struct mq_clock *clock = mq_queue_clock(queue);
-    enum mq_status status = mq_php_mail_prepare(&mail, args, mq_clock_now_s(clock), err);
+    enum mq_status status = mq_php_mail_key(&mail, args, queue, err);
+    if (status == MQ_OK) {
+        status = mq_php_mail_prepare(&mail, args, mq_clock_now_s(clock), err);
+    }
     if (status == MQ_OK) {
         status = mq_queue_enqueue(queue, &mail.job, 1, id, err);
     }

@@ -8,6 +8,7 @@
 #include "queue/enqueue.h"
 
 struct mq_job;
+struct mq_php_fields;
 
 /* The arguments after all conversions that may run PHP code (__toString(), getTimestamp()), so
  * composing and storing run none. It owns one reference to each value. */
@@ -24,6 +25,7 @@ struct mq_php_arguments {
     zend_string *envelope_from; /* NULL: not given */
     zval recipients;            /* array; undefined: not given */
     zend_string *relay;         /* NULL: not given */
+    zend_string *list;          /* NULL: not given */
     struct mq_notify notify;    /* from the argument dsn */
 };
 
@@ -47,6 +49,9 @@ struct mq_php_mail {
     struct mq_new_job job;
     struct mq_buffer body;    /* wire form */
     struct mq_buffer subject; /* taken from the body */
+    struct mq_buffer scope;   /* the list that it is mail to, as "list:news"; empty: none */
+    /* Set by the caller if mq_php_arguments_name_list(). */
+    const unsigned char *unsubscribe_key;
     char *message_id;
     char *envelope_from;
     char *relay; /* from the header X-MailQueue-Relay */
@@ -54,6 +59,19 @@ struct mq_php_mail {
 };
 
 void mq_php_mail_clear(struct mq_php_mail *mail);
+
+/* Whether the message gets a link to unsubscribe, so that the key is needed. */
+bool mq_php_arguments_name_list(const struct mq_php_arguments *args);
+/* Reads that key if it is needed. */
+enum mq_status mq_php_mail_key(struct mq_php_mail *mail, const struct mq_php_arguments *args,
+                               struct mq_queue *queue, struct mq_error *err);
+/* suppress/link.c: what a mail to a list gets, a scope and the URI of List-Unsubscribe. */
+struct mq_php_link {
+    struct mq_buffer text;
+    struct mq_str uri;
+};
+enum mq_status mq_php_mail_link(struct mq_php_mail *mail, const struct mq_php_fields *fields,
+                                int64_t date_s, struct mq_php_link *link, struct mq_error *err);
 
 /* Makes the job. Runs no PHP code. MQ_MESSAGE, MQ_INVALID. */
 enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php_arguments *args,

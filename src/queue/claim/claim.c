@@ -15,6 +15,7 @@
 #include "queue/sql/columns.h"
 #include "queue/sql/list.h"
 #include "queue/steps.h"
+#include "queue/suppress/suppress.h"
 #include "queue/windows/payments.h"
 
 #define PRIORITY_ABOVE_ALL (INT64_C(1) << 40)
@@ -60,7 +61,7 @@ static bool is_exhausted(const struct mq_queue *queue, const struct mq_job *job)
 /* ---- one row ---- */
 
 /* Deletes or parks a row that cannot be claimed; *dropped says so. */
-static enum mq_status drop(struct taking *t, const struct mq_job *job, bool *dropped,
+static enum mq_status drop(struct taking *t, struct mq_job *job, bool *dropped,
                            struct mq_error *err)
 {
     bool orphaned = false;
@@ -80,7 +81,7 @@ static enum mq_status drop(struct taking *t, const struct mq_job *job, bool *dro
                                : mq_job_park(t->tx, job, MQ_OUTCOME_DEFERRED, NULL, err);
     }
     *dropped = false;
-    return MQ_OK;
+    return job->suppressed ? mq_suppress_apply(t->tx, job, &t->dropped, dropped, err) : MQ_OK;
 }
 
 /* Writes the claim to the row, unless write_many() does that later. */
@@ -389,6 +390,7 @@ static enum mq_status take_chunk(struct taking *t, struct mq_place from, size_t 
     if (due->count) {
         MQ_TRY(look_again(t, err));
     }
+    MQ_TRY(mq_suppress_find(t->tx, due, err));
     for (size_t i = 0; i < due->count && !t->stop; i++) {
         MQ_TRY(look_at(t, &due->jobs[i], &from, err));
     }

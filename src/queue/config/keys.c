@@ -232,6 +232,7 @@ static const struct mq_config_kind sessions = {"text", "N to @DOMAIN, N per reci
                                                parse_sessions, 0, 0};
 static const struct mq_config_kind object = {"object", "JSON object of strings", parse_object, 0,
                                              0};
+static const struct mq_config_kind secret = {"secret", "96 hexadecimal digits", NULL, 0, 0};
 static const struct mq_config_kind record = {"object", "JSON object", NULL, 0, 0};
 
 const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
@@ -311,6 +312,13 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                            "By which mailHours and limits mail of which job table was put back.",
                            .internal = true, .in_claims = true},
     [MQ_KEY_LAST_RUN] = {"mailLastRun", &moment, "", "When a worker last ran.", .internal = true},
+    [MQ_KEY_SUPPRESSED] = {"mailSuppressed", &number, "",
+                           "The number of the newest suppression; 0: none was ever made.",
+                           .internal = true, .in_claims = true},
+    [MQ_KEY_SUPPRESSION_KEY] = {"mailSuppressionKey", &secret, "",
+                                "The key by which suppressed addresses are found and links to "
+                                "unsubscribe are signed.",
+                                .internal = true, .in_claims = true},
     [MQ_KEY_MOVED_TO] = {"mailQueueMovedTo", &object, "",
                          "Job tables whose mail is moved to another database, which alone sends "
                          "it.",

@@ -267,8 +267,10 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
                            !move_blocks(raw[MQ_KEY_MOVED_TO].text, MQ_MOVED_TO, table) &&
                            !move_blocks(raw[MQ_KEY_MOVED_FROM].text, MQ_MOVED_FROM, table);
         read_bucket(raw, now_s, &settings.bucket);
+        settings.suppressed = raw[MQ_KEY_SUPPRESSED].value;
         settings.history_days = raw[MQ_KEY_HISTORY_DAYS].value;
         settings.hours_kept = take_text(&raw[MQ_KEY_HOURS_KEPT]);
+        settings.suppression_key = take_text(&raw[MQ_KEY_SUPPRESSION_KEY]);
         settings.pauses = take_text(&raw[MQ_KEY_RELAY_PAUSE]);
         settings.sessions = take_text(&raw[MQ_KEY_DOMAIN_SESSIONS]);
         settings.slow_domains = take_text(&raw[MQ_KEY_SLOW_DOMAINS]);
@@ -333,6 +335,8 @@ void mq_settings_clear(struct mq_settings *settings)
     settings->slow_domains = settings->sessions = NULL;
     free(settings->hours);
     free(settings->hours_kept);
+    free(settings->suppression_key);
+    settings->suppression_key = NULL;
     settings->redirect_to = settings->pauses = settings->hours = settings->hours_kept = NULL;
     free(settings->limits);
     free(settings->limits_text);

@@ -18,6 +18,10 @@ void mq_job_clear(struct mq_job *job)
             free(*(char **)(void *)((char *)job + mq_columns[i].read_at));
         }
     }
+    for (size_t i = 0; job->suppressed && i < job->recipients.count; i++) {
+        free(job->suppressed[i]);
+    }
+    free(job->suppressed);
     mq_strings_clear(&job->recipients);
     free(job->body);
     mq_strings_clear(&job->targets);

@@ -46,7 +46,9 @@
     X(UNCERTAIN_TO, "uncertain_to", "{z}", READ_TEXT(uncertain_to), NULL, mq_null())              \
     X(PAID_TO, "paid_to", "{z}", READ_TEXT(paid_to), NULL, mq_null())                             \
     X(WAITS_FOR, "waits_for", "{z}", READ_TEXT(put_back), NULL, mq_null())                        \
-    X(RELAY, "relay", "{z}", READ_TEXT(relay), "?", mq_text(job->relay))
+    X(RELAY, "relay", "{z}", READ_TEXT(relay), "?", mq_text(job->relay))                          \
+    X(SCOPE, "scope", "{z}", READ_TEXT(scope), "?", mq_text(job->scope))                          \
+    X(CLEARED, "cleared", "{n}", READ_INT64(cleared), "?", mq_int_or_null(job->cleared))
 
 #define MQ_COLUMN_SYMBOL(symbol, ...) MQ_COL_##symbol,
 enum mq_column_index { MQ_COLUMNS(MQ_COLUMN_SYMBOL) MQ_COL_COUNT };

@@ -140,6 +140,7 @@ static const struct {
     {'S', true, offsetof(struct mq_names, window)},
     {'C', true, offsetof(struct mq_names, count)},
     {'H', true, offsetof(struct mq_names, log)},
+    {'Z', true, offsetof(struct mq_names, suppression)},
     {'c', true, offsetof(struct mq_names, config)},
     {'o', true, offsetof(struct mq_names, orphan_table)},
     {'k', false, offsetof(struct mq_names, orphan_column)},

@@ -31,8 +31,7 @@ struct mq_db;
     "SELECT " MQ_COUNT_OF(MQ_CLAIMABLE_SQL " ORDER BY priority") MQ_COUNT_OF(sending)           \
         MQ_COUNT_OF(failed " ORDER BY status, id") MQ_COUNT_OF("status = 'parked' ORDER BY id") \
             MQ_COUNT_OF(held " ORDER BY status, id") "(" oldest ")"
-/* The columns of the windows, of the counters and of the history. docs/schema.sql says what they
- * mean. */
+/* The columns of windows, counters, history and suppressions: docs/schema.sql says more. */
 #define MQ_WINDOW_COLUMNS \
     "scope {v} NOT NULL, at {n} NOT NULL, n {n} NOT NULL, PRIMARY KEY (scope, at)"
 #define MQ_COUNT_COLUMNS                                                                     \
@@ -42,6 +41,9 @@ struct mq_db;
     "id {I}, at {n} NOT NULL, job_id {n} NOT NULL, reference {v}, mail_type {v} NOT NULL, " \
     "subject {z}, relay {z}, event {h} NOT NULL, phase {h}, attempt INTEGER NOT NULL, "     \
     "recipients INTEGER NOT NULL, uncertain INTEGER NOT NULL, reply {z}, ms {n}, waited {n}"
+#define MQ_SUPPRESSION_COLUMNS                                                       \
+    "hash {n} NOT NULL, scope {v} NOT NULL, reason {h} NOT NULL, seq {n} NOT NULL, " \
+    "address {z}, source {z}, created_at {n} NOT NULL, PRIMARY KEY (hash, scope, reason)"
 /* Finds the counters from ?1 on, before ?2, that are not in the row of ?1 that sums them up. */
 #define MQ_COUNTS_IN_PARTS "WHERE hour >= ?1 AND hour < ?2 AND (hour > ?1 OR part > 0)"
 #define MQ_COUNT_UPSERT                                                              \
@@ -89,6 +91,7 @@ struct mq_names {
     char window[MQ_NAME_MAX + 8];
     char count[MQ_NAME_MAX + 8];
     char log[MQ_NAME_MAX + 8];
+    char suppression[MQ_NAME_MAX + 1];
     char config[MQ_NAME_MAX + 1];
     char reference[MQ_NAME_MAX + 1];
     char orphan_table[MQ_NAME_MAX + 1]; /* "": no orphan check */
@@ -97,11 +100,11 @@ struct mq_names {
 };
 
 /* Replaces the dialect's words, {t} (the job table, quoted), {b} (bodies), {s} (ledger), {S}
- * (windows), {C} (counters), {H} (history), {c} (config), {r} (reference column), {o} and {k}
- * (orphan check's table and column), {T}, {O}, {G} and {E} (the bare names of the job table, the
- * windows, the counters and the history), {j} (all columns), {*} (with their types), {f} and {g} (a
- * new row's columns and values), {K} (the config keys that claims read). malloc'ed; NULL without
- * memory. */
+ * (windows), {C} (counters), {H} (history), {Z} (suppressions), {c} (config), {r} (reference
+ * column), {o} and {k} (orphan check's table and column), {T}, {O}, {G} and {E} (the bare names of
+ * the job table, the windows, the counters and the history), {j} (all columns), {*} (with their
+ * types), {f} and {g} (a new row's columns and values), {K} (the config keys that claims read).
+ * malloc'ed; NULL without memory. */
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text);
 /* Runs a template that is too rare for a slot of the driver. */

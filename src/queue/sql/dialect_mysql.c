@@ -45,7 +45,9 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "CREATE TABLE IF NOT EXISTS {S} (" MQ_WINDOW_COLUMNS ", KEY {q}{T}_w{q} (at)){e};"
         "CREATE TABLE IF NOT EXISTS {C} (" MQ_COUNT_COLUMNS ", KEY {q}{G}_p{q} (part)){e};"
         "CREATE TABLE IF NOT EXISTS {H} (" MQ_LOG_COLUMNS ", KEY {q}{E}_id{q} (job_id), "
-        "KEY {q}{E}_at{q} (at)){e};",
+        "KEY {q}{E}_at{q} (at)){e};"
+        "CREATE TABLE IF NOT EXISTS {Z} (" MQ_SUPPRESSION_COLUMNS
+        ", UNIQUE KEY {q}{T}_z{q} (seq)){e};",
     /* Runs after an UPDATE that counted no row. MySQL does not count a row whose value stays
      * the same, so the key can exist. NOT EXISTS, because the table may have no unique key. */
     [MQ_SQL_CONFIG_INSERT] =

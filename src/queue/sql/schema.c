@@ -1,7 +1,7 @@
 /* The tables and their versions: version 2 added `subject`, version 3 the counters, the history,
  * `resent_of` and `uncertain_to`, version 4 the windows of limits, `paid_to`, `waits_for` and
- * `relay`. The migration can be run again: it adds columns that an earlier version lacks, and
- * tables and indexes that somebody dropped. */
+ * `relay`, version 5 the suppressions, `scope` and `cleared`. The migration can be run again: it
+ * adds columns that an earlier version lacks, and tables and indexes that somebody dropped. */
 #include "queue/sql/schema.h"
 
 #include <stdio.h>
@@ -16,6 +16,7 @@
 #include "queue/handle.h"
 #include "queue/queue.h"
 #include "queue/sql/descriptor.h"
+#include "queue/suppress/suppress.h"
 
 /* No table of an earlier version has the newest column, and no other program's table is likely to
  * have the other one. */
@@ -33,6 +34,9 @@ static const struct mq_column log_columns[] = {
     {.name = "mail_type"}, {.name = "subject"}, {.name = "relay"},      {.name = "event"},
     {.name = "phase"},     {.name = "attempt"}, {.name = "recipients"}, {.name = "uncertain"},
     {.name = "reply"},     {.name = "ms"},      {.name = "waited"}};
+static const struct mq_column suppression_columns[] = {
+    {.name = "hash"},    {.name = "scope"},  {.name = "reason"},    {.name = "seq"},
+    {.name = "address"}, {.name = "source"}, {.name = "created_at"}};
 static const struct mq_column config_columns[] = {{.name = "key"}, {.name = "value"}};
 
 /* A table of the queue, and the columns that distinguish it from another program's. */
@@ -180,6 +184,8 @@ static enum mq_status check_tables(struct mq_queue *queue, bool are_ours, struct
         {queue->names.window, window_columns, 3},
         {queue->names.count, count_columns, sizeof(count_columns) / sizeof(count_columns[0])},
         {queue->names.log, log_columns, sizeof(log_columns) / sizeof(log_columns[0])},
+        {queue->names.suppression, suppression_columns,
+         sizeof(suppression_columns) / sizeof(suppression_columns[0])},
     };
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         MQ_TRY(check_shape(queue, &shapes[i], are_ours, err));
@@ -234,6 +240,25 @@ static void unlock_schema(struct mq_queue *queue)
     }
 }
 
+/* Makes what suppressions need in the config table, under the lock, so that no two processes make a
+ * key. */
+static enum mq_status make_suppression_key(struct mq_queue *queue, struct mq_error *err)
+{
+    const struct mq_config_key *keys[] = {&mq_config_keys[MQ_KEY_SUPPRESSION_KEY],
+                                          &mq_config_keys[MQ_KEY_SUPPRESSED]};
+    char secret[2 * MQ_SUPPRESSION_KEY + 1];
+    mq_random_hex(secret, MQ_SUPPRESSION_KEY);
+    for (int i = 0; i < 2; i++) {
+        char *there = NULL;
+        struct mq_args args = MQ_ARGS(mq_cstr(keys[i]->name));
+        MQ_TRY(mq_sql_text_of(queue, MQ_SQL_CONFIG_GET, args, &there, err));
+        bool has = there && *there;
+        free(there);
+        MQ_TRY(has ? MQ_OK : mq_config_put(queue, keys[i]->name, i == 0 ? secret : "0", err));
+    }
+    return MQ_OK;
+}
+
 /* Migrates under the lock. Reads the version again: another process may have been faster. */
 static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *err)
 {
@@ -247,6 +272,7 @@ static enum mq_status migrate_locked(struct mq_queue *queue, struct mq_error *er
     }
     MQ_TRY(check_tables(queue, version > 0, err));
     MQ_TRY(run_script(queue, MQ_SQL_TABLES, err));
+    MQ_TRY(make_suppression_key(queue, err));
     snprintf(text, sizeof(text), "%d", MQ_SCHEMA_VERSION);
     return version == MQ_SCHEMA_VERSION ? MQ_OK
                                         : mq_config_put(queue, queue->names.version_key, text, err);
@@ -355,6 +381,7 @@ enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err)
                  db->driver->has_column(db, queue->names.count, "mails") &&
                  db->driver->has_column(db, queue->names.log, "waited") &&
                  db->driver->has_column(db, queue->names.window, "scope") &&
+                 db->driver->has_column(db, queue->names.suppression, "seq") &&
                  db->driver->has_column(db, queue->names.config, "value");
     return there ? MQ_OK : prepare(queue, true, err);
 }

@@ -36,6 +36,7 @@ static const char *const common[MQ_SQL_COUNT] = {
         "CREATE TABLE IF NOT EXISTS {S} (" MQ_WINDOW_COLUMNS "){W};"
         "CREATE TABLE IF NOT EXISTS {C} (" MQ_COUNT_COLUMNS "){W};{P}"
         "CREATE TABLE IF NOT EXISTS {H} (" MQ_LOG_COLUMNS ");"
+        "CREATE TABLE IF NOT EXISTS {Z} (" MQ_SUPPRESSION_COLUMNS ", UNIQUE (seq)){W};"
         "CREATE INDEX IF NOT EXISTS {m}{q}{T}_w{q} ON {q}{O}{q}(at);"
         "CREATE INDEX IF NOT EXISTS {m}{q}{E}_id{q} ON {q}{E}{q}(job_id);"
         "CREATE INDEX IF NOT EXISTS {m}{q}{E}_at{q} ON {q}{E}{q}(at);",

@@ -112,7 +112,7 @@ void mq_tx_leave_free(const struct mq_queue *queue, int64_t since_ms)
 static bool must_stay(const struct mq_event *event)
 {
     bool may_delete = event->type == MQ_EVENT_SENT || event->type == MQ_EVENT_EXPIRED ||
-                      event->type == MQ_EVENT_ORPHAN;
+                      event->type == MQ_EVENT_ORPHAN || event->type == MQ_EVENT_SUPPRESSED;
     return event->type == MQ_EVENT_UNCERTAIN || (may_delete && event->uncertain > 0);
 }
 

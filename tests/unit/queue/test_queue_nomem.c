@@ -110,7 +110,7 @@ static bool deliver(struct pass *p)
     if (!ok && ran_out) {
         p->status = MQ_NOMEM; /* the test's own */
     }
-    ok = ok && good(p, mq_queue_set_envelope(fx->queue, composed, &lost, &fx->err)) &&
+    ok = ok && good(p, mq_queue_set_envelope(fx->queue, composed, NULL, &lost, &fx->err)) &&
          good(p, mq_queue_renew(fx->queue, &composed, 1, 900, &fx->err));
     struct mq_settlement outcomes[] = {
         {.job = &claim.jobs[0], .results = mixed, .error = "550 no", .retry_after_s = -1},

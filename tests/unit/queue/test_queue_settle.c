@@ -300,7 +300,7 @@ static void test_set_envelope(void **state)
     job->envelope_from = strdup("from@example.org");
     mq_strings_add(&job->recipients, MQ_STR("a@example.org"));
     mq_strings_add(&job->recipients, MQ_STR("b@example.org"));
-    assert_int_equal(mq_queue_set_envelope(fx.queue, job, &lost, &fx.err), MQ_OK);
+    assert_int_equal(mq_queue_set_envelope(fx.queue, job, NULL, &lost, &fx.err), MQ_OK);
     assert_false(lost);
     assert_int_equal(job->targets.count, 2);
     row_text(&fx, "recipients", "[\"a@example.org\",\"b@example.org\"]");
@@ -312,10 +312,10 @@ static void test_set_envelope(void **state)
     job = &fx.claim.jobs[0];
     assert_int_equal(job->recipients.count, 1);
     strcpy(job->locked_by, TOKEN_B);
-    assert_int_equal(mq_queue_set_envelope(fx.queue, job, &lost, &fx.err), MQ_OK);
+    assert_int_equal(mq_queue_set_envelope(fx.queue, job, NULL, &lost, &fx.err), MQ_OK);
     assert_true(lost);
     mq_strings_clear(&job->recipients);
-    assert_int_equal(mq_queue_set_envelope(fx.queue, job, &lost, &fx.err), MQ_INVALID);
+    assert_int_equal(mq_queue_set_envelope(fx.queue, job, NULL, &lost, &fx.err), MQ_INVALID);
     fx_close(&fx);
 }
 

@@ -1,0 +1,73 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Move;
+
+/**
+ * Copies the suppressions, whose hashes and numbers are those of the source's key and mails: the
+ * settings take the key along.
+ */
+final class Suppressions
+{
+    private const ROWS_READ = 1000;
+    private const ROWS_WRITTEN = 100;
+    private const COLUMNS = ['seq', 'hash', 'scope', 'reason', 'address', 'source', 'created_at'];
+
+    public function __construct(
+        private readonly Store $source,
+        private readonly Store $target,
+    ) {
+    }
+
+    /**
+     * Puts the source's in the place of the target's, within a transaction of the target. Mail that
+     * the target got itself, from the id $base on, was compared with the target's numbers.
+     *
+     * @return list<array{string, string, string, ?string, int}> the target's own with an address,
+     *     as Internal::suppressMany() takes them
+     */
+    public function copy(int $base): array
+    {
+        $own = [];
+        foreach ($this->target->all('SELECT address, reason, scope, source, created_at FROM '
+            . "{$this->target->suppressions} WHERE address IS NOT NULL ORDER BY seq") as $row) {
+            [$address, $reason, $scope, $source, $at] = $row;
+            $own[] = [self::text($address), self::text($reason), self::text($scope),
+                is_string($source) ? $source : null, (int) self::text($at)];
+        }
+        $this->target->run("DELETE FROM {$this->target->suppressions}");
+        $this->target->run("UPDATE {$this->target->jobs} SET cleared = NULL WHERE id >= ? "
+            . 'AND cleared IS NOT NULL', [$base]);
+        $list = implode(', ', self::COLUMNS);
+        for ($last = 0; ; $last = (int) self::text($rows[count($rows) - 1][0])) {
+            $rows = $this->source->all("SELECT $list FROM {$this->source->suppressions} "
+                . "WHERE seq > $last ORDER BY seq LIMIT " . self::ROWS_READ);
+            if ($rows === []) {
+                return $own;
+            }
+            foreach (array_chunk($rows, self::ROWS_WRITTEN) as $some) {
+                $this->write($list, $some);
+            }
+        }
+    }
+
+    /** @param list<list<mixed>> $rows */
+    private function write(string $list, array $rows): void
+    {
+        $values = [];
+        foreach ($rows as [$seq, $hash, $scope, $reason, $address, $source, $at]) {
+            array_push($values, (int) self::text($seq), (int) self::text($hash), self::text($scope),
+                self::text($reason), is_string($address) ? $address : null,
+                is_string($source) ? $source : null, (int) self::text($at));
+        }
+        $marks = implode(', ', array_fill(0, count($rows), '(?, ?, ?, ?, ?, ?, ?)'));
+        $into = "INSERT INTO {$this->target->suppressions} ($list) VALUES ";
+        $this->target->run("$into$marks", $values);
+    }
+
+    private static function text(mixed $value): string
+    {
+        return is_scalar($value) ? (string) $value : '';
+    }
+}

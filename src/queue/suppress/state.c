@@ -1,0 +1,127 @@
+/* The key, and the number of the newest suppression. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/ascii.h"
+#include "db/db.h"
+#include "queue/config/keys.h"
+#include "queue/config/settings.h"
+#include "queue/handle.h"
+#include "queue/queue.h"
+#include "queue/suppress/internal.h"
+
+/* ---- the key ---- */
+
+static bool read_hex(struct mq_str text, unsigned char *out, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    bool ok = text.len == 2 * size;
+    for (size_t i = 0; ok && i < text.len; i++) {
+        const char *digit = strchr(digits, mq_ascii_lower(text.data[i]));
+        ok = digit && *digit;
+        int value = ok ? (int)(digit - digits) : 0;
+        out[i / 2] = (unsigned char)(i % 2 ? out[i / 2] | value : value << 4);
+    }
+    return ok;
+}
+
+static enum mq_status damaged(struct mq_error *err)
+{
+    const char *name = mq_config_keys[MQ_KEY_SUPPRESSION_KEY].name;
+    return mq_error_set(err, MQ_CONFIG, name,
+                        "config key %s is missing or damaged: without it no suppression can be "
+                        "found, so nothing is sent. Restore it from a backup of the config table",
+                        name);
+}
+
+struct mq_suppress_state *mq_suppress_state(struct mq_queue *queue, const char *text,
+                                            struct mq_error *err)
+{
+    unsigned char key[MQ_SUPPRESSION_KEY];
+    struct mq_suppress_state *state = queue->suppress;
+    if (!read_hex(mq_str_trim(mq_str_of(text)), key, sizeof(key))) {
+        damaged(err);
+        return NULL;
+    }
+    if (state && memcmp(state->key, key, sizeof(key)) == 0) {
+        return state;
+    }
+    mq_suppress_free(queue);
+    queue->suppress = calloc(1, sizeof(*state));
+    if (!queue->suppress) {
+        mq_error_nomem(err);
+        return NULL;
+    }
+    memcpy(queue->suppress->key, key, sizeof(key));
+    return queue->suppress;
+}
+
+struct mq_suppress_state *mq_suppress_load(struct mq_queue *queue, struct mq_error *err)
+{
+    struct mq_args key = MQ_ARGS(mq_cstr(mq_config_keys[MQ_KEY_SUPPRESSION_KEY].name));
+    char *text = NULL;
+    if (mq_sql_text_of(queue, MQ_SQL_CONFIG_GET, key, &text, err) != MQ_OK) {
+        return NULL;
+    }
+    struct mq_suppress_state *state = mq_suppress_state(queue, text, err);
+    free(text);
+    return state;
+}
+
+/* Whether the key is missing, and so is every suppression. */
+static bool is_unmade(struct mq_queue *queue)
+{
+    struct mq_args key = MQ_ARGS(mq_cstr(mq_config_keys[MQ_KEY_SUPPRESSION_KEY].name));
+    char *text = NULL;
+    int64_t newest = 0;
+    bool missing = mq_sql_text_of(queue, MQ_SQL_CONFIG_GET, key, &text, NULL) == MQ_OK && !text &&
+                   mq_suppress_newest(queue, false, &newest, NULL) == MQ_OK && newest == 0;
+    free(text);
+    return missing;
+}
+
+const unsigned char *mq_queue_suppression_key(struct mq_queue *queue, struct mq_error *err)
+{
+    if (mq_queue_prepare(queue, err) != MQ_OK ||
+        (is_unmade(queue) && mq_queue_migrate(queue, NULL, err) != MQ_OK)) {
+        return NULL;
+    }
+    const struct mq_suppress_state *state = mq_suppress_load(queue, err);
+    return state ? state->key : NULL;
+}
+
+void mq_suppress_free(struct mq_queue *queue)
+{
+    if (queue->suppress) {
+        free(queue->suppress->hashes);
+    }
+    free(queue->suppress);
+    queue->suppress = NULL;
+}
+
+/* ---- statements ---- */
+
+enum mq_status mq_suppress_query(struct mq_queue *queue, const char *text, struct mq_args args,
+                                 struct mq_error *err)
+{
+    char *sql = mq_sql_expand(queue->dialect, &queue->names, text);
+    enum mq_status status = sql ? mq_sql_query_text(queue, sql, args, err) : mq_error_nomem(err);
+    free(sql);
+    return status;
+}
+
+enum mq_status mq_suppress_newest(struct mq_queue *queue, bool locks, int64_t *newest,
+                                  struct mq_error *err)
+{
+    struct mq_args key = MQ_ARGS(mq_cstr(mq_config_keys[MQ_KEY_SUPPRESSED].name));
+    *newest = 0;
+    if (!locks) {
+        return mq_sql_int(queue, MQ_SQL_CONFIG_GET, key, newest, err);
+    }
+    enum mq_status status =
+        mq_suppress_query(queue, "SELECT {V} FROM {c} WHERE {q}key{q} = ?1{u}", key, err);
+    while (mq_sql_next(queue, &status, err)) {
+        *newest = mq_sql_column_int(queue, 0);
+    }
+    return status;
+}

@@ -1,0 +1,53 @@
+--TEST--
+migrate-store takes the suppressions along, also forgotten ones, and keeps the target's own; mail on both sides is stopped
+--EXTENSIONS--
+mailqueue
+pdo_sqlite
+pdo_pgsql
+pdo_mysql
+posix
+--SKIPIF--
+<?php require __DIR__ . '/../lib/backends.inc'; echo backends_missing('pgsql', 'mysql'); ?>
+--FILE--
+<?php
+require __DIR__ . '/copy.inc';
+
+foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one, $two]) {
+    [$a, $b] = [new Backend($one), new Backend($two)];
+    [$from, $to] = [$a->queue(), $b->queue()];
+    $many = static fn(string ...$to): array => array_map(static fn(string $to): array => ['message' => mail_fields(to: $to)], $to);
+    foreach (range(1, 1100) as $i) {
+        $rows[] = ["n$i@example.net", 'complaint', null, null, 0];
+    }
+    MailQueue\Internal::suppressMany($from, $rows);
+    $from->suppress('fórgotten@example.net', 'hard_bounce', null, 'ü');
+    MailQueue\Internal::forgetSuppressed($from, 'fórgotten@example.net');
+    $from->suppress('list@example.net', 'unsubscribe', 'list:news');
+    $to->suppress('own@example.net');
+    $from->enqueueMany($many('n7@example.net', 'fórgotten@example.net', 'fine@example.net'));
+    [$source, $target] = [$a->pdo(), $b->pdo()];
+    $isLate = false;
+    migration($source, $target, static function () use (&$isLate, $to, $many): void {
+        $isLate || $to->enqueueMany($many('n8@example.net', 'own@example.net', 'late@example.net'));
+        $isLate = true;
+    })->run();
+    $to = $b->queue();
+    echo "$one to $two: ", count($to->suppressions(10000)), ' ', json_encode([count($to->suppression('FÓRGOTTEN@example.net')), count($to->suppression('fórgotten@example.net')),
+        $to->suppression('list@example.net')[0]['scope'], count($to->suppression('own@example.net'))]), "\n";
+    $report = $to->runWorker('null://null', log: '');
+    echo "sent $report->sent suppressed $report->suppressed\n";
+    $to->suppress('more@example.net');
+    echo count($to->suppressions(10000)), ' ', (int) $to->config('mailSuppressed') >= 1104 ? 'counts on' : 'LOST', "\n";
+    $rows = [];
+}
+?>
+--EXPECT--
+sqlite to pgsql: 1103 [0,1,"list:news",1]
+sent 2 suppressed 4
+1104 counts on
+pgsql to mysql: 1103 [0,1,"list:news",1]
+sent 2 suppressed 4
+1104 counts on
+mysql to sqlite: 1103 [0,1,"list:news",1]
+sent 2 suppressed 4
+1104 counts on
