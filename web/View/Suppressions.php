@@ -69,9 +69,11 @@ final class Suppressions extends View
         } catch (MessageException) {
             $exact = [];
         }
-        return $exact !== [] ? $exact : $this->newest('WHERE seq > (SELECT max(seq) FROM {Z}) - '
+        return $exact !== [] ? $exact : $this->newest(
+            'WHERE seq > (SELECT max(seq) FROM {Z}) - '
             . self::SEARCHED . ' AND {F}(CAST(address AS {A}), CAST(?1 AS {A})) > 0',
-            strtolower($wanted));
+            strtolower($wanted)
+        );
     }
 
     /** @return array<string, string> */
