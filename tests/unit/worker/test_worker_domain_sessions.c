@@ -69,7 +69,7 @@ static void test_full(void **state)
 static void test_many_domains(void **state)
 {
     struct scene_worker *scene = *state;
-    char address[16];
+    char address[24];
     begin(scene, "1 per recipient domain");
     for (int i = 0; i < 13 * 300; i++) {
         snprintf(address, sizeof(address), "a@d%d.x", i % 13);
