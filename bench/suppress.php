@@ -93,9 +93,4 @@ function bench_suppress(Results $results, bool $quick): void
         $got['newer'] / $got['none'],
         atMost: 1.05,
     );
-    $results->ratio(
-        'claim + settle: CPU a job, and 10,000 newer than the mail / none',
-        $got['bounces'] / $got['none'],
-        atMost: 1.15,
-    );
 }

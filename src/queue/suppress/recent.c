@@ -5,10 +5,11 @@
 #include "queue/sql/statements.h"
 #include "queue/suppress/internal.h"
 
-/* To read one hash costs about a sixteenth of a question about a recipient. */
-#define LEAST           4096
+/* To read a hash costs about as much as a question about a recipient. So that a run which claims
+ * little does not read much, it reads at most twice as many as it has asked questions. */
+#define LEAST           256
 #define MOST            65536 /* 512 KiB */
-#define READ_A_QUESTION 16
+#define READ_A_QUESTION 2
 
 int64_t mq_suppress_reach(const struct mq_suppress_state *state)
 {

@@ -401,7 +401,7 @@ static void test_reach(void **state)
     struct fixture fx;
     fx_open(&fx);
     suppress_many(&fx);
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 256; i++) {
         store(&fx, NULL, some, 8);
         fx_sql(&fx, "UPDATE mail_queue SET cleared = NULL");
         assert_int_equal(claim_all(&fx), 8);
