@@ -75,6 +75,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/core/file_id.c
     src/core/hmac.c
     src/core/json.c
+    src/core/json_tree.c
     src/core/key_file.c
     src/core/process_id.c
     src/core/siphash.c
@@ -95,6 +96,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/compose/calendar.c
     src/mime/compose/composer.c
     src/mime/compose/own_header.c
+    src/mime/compose/part.c
     src/mime/compose/part_tree.c
     src/mime/dkim/canonical.c
     src/mime/dkim/key.c
@@ -106,6 +108,12 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/notify.c
     src/mime/param.c
     src/mime/subject.c
+    src/mime/template/campaign_message.c
+    src/mime/template/campaign_octets.c
+    src/mime/template/compile.c
+    src/mime/template/escape.c
+    src/mime/template/needs.c
+    src/mime/template/render.c
     src/mime/text/html.c
     src/mime/text/writer.c
     src/mime/unsubscribe.c
@@ -355,6 +363,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/compose])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/dkim])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/template])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/text])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/wire])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/capture])

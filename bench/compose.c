@@ -2,6 +2,8 @@
  *
  * mail: text and HTML of 2 KB each, both given: microseconds of CPU a mail.
  *
+ * campaign: the same with placeholders, rendered for a recipient; then the check of a recipient.
+ *
  * memory: a mail with an attachment of 10 MB from memory: MB of attachment a second, and the most
  * memory that composing takes, in sizes of the attachment, beside the attachment itself.
  *
@@ -19,6 +21,7 @@
 #include <unistd.h>
 
 #include "mime/compose/composer.h"
+#include "mime/template/campaign_message.h"
 #include "mime/wire/envelope.h"
 
 #define ATTACHMENT (10u << 20)
@@ -137,6 +140,84 @@ static void bench_mail(struct mq_compose_fields fields, size_t repetitions)
     free(us);
 }
 
+/* Fields as an application would give them, and a mail in which each is used a few times. */
+static struct mq_campaign_message *open_campaign(struct mq_compose_fields fields)
+{
+    static char text[2048];
+    static char html[2048];
+    struct mq_campaign_message *message = NULL;
+    struct mq_buffer octets = {0};
+    struct mq_error err;
+    fields.to.count = 0;
+    fields.subject = MQ_STR("{{first_name}}, Ihre Anmeldung: Übersicht der Spiele");
+    fields.text = fill(text, sizeof text,
+                       "Sehr geehrte(r) {{first_name}} {{last_name}}, wir freuen uns, dass Sie am "
+                       "{{date|default(\"21. November\")}}\ndabei sind. {{#if member}}Die Übersicht"
+                       " aller Spiele finden Sie im Anhang.{{/if}}\n\n");
+    fields.html =
+        fill(html, sizeof html,
+             "<p style=\"margin: 0 0 12px\">Sehr geehrte(r) {{first_name}} {{last_name}}, "
+             "wir freuen uns,\n dass Sie <b>dabei</b> sind: <a href=\"https://example.org/"
+             "?c={{code|url}}\">Übersicht</a>.</p>\n");
+    if (mq_campaign_message_make(&fields, &octets, &err) != MQ_OK ||
+        mq_campaign_message_open(mq_buffer_view(&octets), &message, &err) != MQ_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        exit(1);
+    }
+    mq_buffer_clear(&octets);
+    return message;
+}
+
+/* Microseconds of CPU for one recipient: rendered, or only checked. */
+static double render(struct mq_campaign_message *message,
+                     const struct mq_campaign_recipient *recipient, bool check)
+{
+    struct mq_envelope envelope = {0};
+    struct mq_buffer out = {0};
+    struct mq_error err;
+    double begun = cpu_us();
+    enum mq_status status =
+        check ? mq_campaign_message_check(message, recipient, &err)
+              : mq_campaign_message_render(message, recipient, &out, &envelope, &err);
+    double us = cpu_us() - begun;
+    if (status != MQ_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        exit(1);
+    }
+    mq_envelope_clear(&envelope);
+    mq_buffer_clear(&out);
+    return us;
+}
+
+static void bench_campaign(struct mq_compose_fields fields, size_t repetitions)
+{
+    enum { GROUP = 100 };
+    struct mq_campaign_message *message = open_campaign(fields);
+    struct mq_campaign_recipient recipient = {
+        .address = MQ_STR("ann@example.net"),
+        .name = MQ_STR("Ann Müller"),
+        .fields = MQ_STR("{\"first_name\":\"Ann\",\"last_name\":\"Müller\",\"member\":true,"
+                         "\"code\":\"x/7&9\",\"city\":\"Köln\"}"),
+        .message_id = fields.message_id,
+        .date_s = fields.date_s};
+    double *us[2] = {malloc(repetitions * sizeof **us), malloc(repetitions * sizeof **us)};
+    for (size_t i = 0; us[0] != NULL && us[1] != NULL && i < repetitions; i++) {
+        for (size_t check = 0; check < 2; check++) {
+            us[check][i] = 0;
+            for (size_t j = 0; j < GROUP; j++) {
+                us[check][i] += render(message, &recipient, check == 1) / GROUP;
+            }
+        }
+    }
+    if (us[0] != NULL && us[1] != NULL) {
+        printf("campaign %8.1f us a mail, %.1f us to check a recipient\n",
+               median(us[0], repetitions), median(us[1], repetitions));
+    }
+    free(us[0]);
+    free(us[1]);
+    mq_campaign_message_free(message);
+}
+
 static void bench_attachment(const char *what, struct mq_compose_fields fields,
                              struct mq_compose_part *part, size_t repetitions)
 {
@@ -186,6 +267,7 @@ int main(int argc, char **argv)
         return 1;
     }
     bench_mail(fields, repetitions);
+    bench_campaign(fields, repetitions);
     part.data = (struct mq_str){data, ATTACHMENT};
     bench_attachment("memory", fields, &part, repetitions);
     part.fd = fd;

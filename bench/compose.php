@@ -53,6 +53,9 @@ function bench_compose(Results $results, bool $quick): void
     $ours = compose_lines($quick ? 11 : 51);
     $mail = $ours['mail'][0];
     $results->ratio('composing 2 KB of text and of HTML', $mail, atMost: 30, unit: ' µs');
+    [$mail, $check] = $ours['campaign'];
+    $results->ratio('the same with placeholders, for a recipient', $mail, atMost: 40, unit: ' µs');
+    $results->ratio('    checking a recipient', $check, atMost: 10, unit: ' µs');
     foreach (['memory', 'file'] as $from) {
         [$rate, $memory] = $ours[$from];
         $results->ratio("a 10 MB attachment from $from", $rate, atLeast: 300, unit: ' MB/s');

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/ascii.h"
+#include "core/json_reader.h"
 
 void mq_json_string(struct mq_buffer *out, struct mq_str s)
 {
@@ -41,18 +42,12 @@ void mq_json_strings(struct mq_buffer *out, const struct mq_strings *list)
     mq_buffer_char(out, ']');
 }
 
-struct reader {
-    struct mq_str rest;
-    struct mq_buffer text; /* of the string that is being read */
-};
-
-static void skip(struct reader *in, size_t n)
+static void skip(struct mq_json_reader *in, size_t n)
 {
     in->rest = mq_str_skip(in->rest, n);
 }
 
-/* Takes c, after white space, if it is next. */
-static bool take(struct reader *in, char c)
+bool mq_json_take(struct mq_json_reader *in, char c)
 {
     in->rest = mq_str_trim(in->rest);
     bool found = in->rest.len > 0 && in->rest.data[0] == c;
@@ -60,7 +55,7 @@ static bool take(struct reader *in, char c)
     return found;
 }
 
-static bool take_hex4(struct reader *in, uint32_t *value)
+static bool take_hex4(struct mq_json_reader *in, uint32_t *value)
 {
     *value = 0;
     for (size_t i = 0; i < 4; i++) {
@@ -76,7 +71,7 @@ static bool take_hex4(struct reader *in, uint32_t *value)
 
 /* Reads what follows "\u": one escape, or two that are a surrogate pair (RFC 8259, section 7).
  * Refuses NUL, because the lists hold C strings. */
-static bool take_unicode(struct reader *in)
+static bool take_unicode(struct mq_json_reader *in)
 {
     uint32_t code = 0;
     uint32_t low = 0;
@@ -96,7 +91,7 @@ static bool take_unicode(struct reader *in)
 }
 
 /* Reads what follows a backslash. */
-static bool take_escape(struct reader *in)
+static bool take_escape(struct mq_json_reader *in)
 {
     static const char from[] = "\"\\/bfnrt";
     static const char to[] = "\"\\/\b\f\n\r\t";
@@ -109,10 +104,24 @@ static bool take_escape(struct reader *in)
     return found != NULL || (c == 'u' && take_unicode(in));
 }
 
-static bool take_string(struct reader *in)
+static bool is_plain(unsigned char c)
 {
-    mq_buffer_reset(&in->text);
-    if (!take(in, '"')) {
+    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+/* Takes the ASCII that the string has as it is. */
+static struct mq_str take_plain(struct mq_json_reader *in)
+{
+    size_t n = 0;
+    while (n < in->rest.len && is_plain((unsigned char)in->rest.data[n])) {
+        n++;
+    }
+    return mq_str_cut(&in->rest, n);
+}
+
+bool mq_json_take_string(struct mq_json_reader *in)
+{
+    if (!mq_json_take(in, '"')) {
         return false;
     }
     while (in->rest.len > 0 && in->rest.data[0] != '"') {
@@ -125,16 +134,18 @@ static bool take_string(struct reader *in)
         skip(in, step);
         if (code != '\\') {
             mq_buffer_append(&in->text, at, step);
+            mq_buffer_str(&in->text, take_plain(in));
         } else if (!take_escape(in)) {
             return false;
         }
     }
-    return take(in, '"');
+    return mq_json_take(in, '"');
 }
 
-static enum mq_status read_item(struct reader *in, struct mq_strings *list)
+static enum mq_status read_item(struct mq_json_reader *in, struct mq_strings *list)
 {
-    if (!take_string(in)) {
+    mq_buffer_reset(&in->text);
+    if (!mq_json_take_string(in)) {
         return MQ_INVALID;
     }
     bool added = !in->text.failed && mq_strings_add(list, mq_buffer_view(&in->text));
@@ -142,13 +153,14 @@ static enum mq_status read_item(struct reader *in, struct mq_strings *list)
 }
 
 /* Skips an array or an object; what is in it need not be valid. */
-static bool skip_nested(struct reader *in)
+static bool skip_nested(struct mq_json_reader *in)
 {
     size_t depth = 0;
     do {
         in->rest = mq_str_trim(in->rest);
         char c = in->rest.len > 0 ? in->rest.data[0] : '\0';
-        if (c == '"' ? !take_string(in) : c == '\0') {
+        mq_buffer_reset(&in->text);
+        if (c == '"' ? !mq_json_take_string(in) : c == '\0') {
             return false;
         }
         depth += c == '{' || c == '[';
@@ -163,8 +175,7 @@ static bool is_word(char c)
     return mq_is_alnum(c) || c == '+' || c == '-' || c == '.';
 }
 
-/* Takes a number, true, false or null; an empty view: something else is next. */
-static struct mq_str take_word(struct reader *in)
+struct mq_str mq_json_take_word(struct mq_json_reader *in)
 {
     size_t len = 0;
     while (len < in->rest.len && is_word(in->rest.data[len])) {
@@ -174,7 +185,7 @@ static struct mq_str take_word(struct reader *in)
 }
 
 /* Reads any value. One that is not a text, a number, true or false takes its key from the list. */
-static enum mq_status read_value(struct reader *in, struct mq_strings *list)
+static enum mq_status read_value(struct mq_json_reader *in, struct mq_strings *list)
 {
     in->rest = mq_str_trim(in->rest);
     char c = in->rest.len > 0 ? in->rest.data[0] : '\0';
@@ -182,7 +193,7 @@ static enum mq_status read_value(struct reader *in, struct mq_strings *list)
         return read_item(in, list);
     }
     bool nested = c == '{' || c == '[';
-    struct mq_str word = nested ? (struct mq_str){0} : take_word(in);
+    struct mq_str word = nested ? (struct mq_str){0} : mq_json_take_word(in);
     if (nested ? !skip_nested(in) : word.len == 0) {
         return MQ_INVALID;
     }
@@ -193,31 +204,31 @@ static enum mq_status read_value(struct reader *in, struct mq_strings *list)
     return mq_strings_add(list, word) ? MQ_OK : MQ_NOMEM;
 }
 
-typedef enum mq_status read_function(struct reader *in, struct mq_strings *list);
+typedef enum mq_status read_function(struct mq_json_reader *in, struct mq_strings *list);
 
-static enum mq_status read_all(struct reader *in, char open, read_function *read_member,
+static enum mq_status read_all(struct mq_json_reader *in, char open, read_function *read_member,
                                struct mq_strings *list)
 {
     char close = open == '{' ? '}' : ']';
-    if (!take(in, open)) {
+    if (!mq_json_take(in, open)) {
         return MQ_INVALID;
     }
-    if (take(in, close)) {
+    if (mq_json_take(in, close)) {
         return MQ_OK;
     }
     do {
         MQ_TRY(read_item(in, list));
         if (open == '{') {
-            MQ_TRY(take(in, ':') ? read_member(in, list) : MQ_INVALID);
+            MQ_TRY(mq_json_take(in, ':') ? read_member(in, list) : MQ_INVALID);
         }
-    } while (take(in, ','));
-    return take(in, close) ? MQ_OK : MQ_INVALID;
+    } while (mq_json_take(in, ','));
+    return mq_json_take(in, close) ? MQ_OK : MQ_INVALID;
 }
 
 static enum mq_status read_text(struct mq_str text, char open, read_function *read_member,
                                 struct mq_strings *list)
 {
-    struct reader in = {.rest = text};
+    struct mq_json_reader in = {.rest = text};
     enum mq_status status = read_all(&in, open, read_member, list);
     if (status == MQ_OK && mq_str_trim(in.rest).len > 0) {
         status = MQ_INVALID;

@@ -329,6 +329,9 @@ return ['steps' => $steps, 'left' => [
     'README.md: pie repository:add' => 'PIE is not in Debian; run by hand',
     'docs/architecture.md: ┌─────────┐' => 'a picture',
     'docs/architecture.md: BEGIN IMMEDIATE' => 'a picture',
+    'docs/campaigns.md: {' => 'fields of a recipient, as JSON',
+    'docs/campaigns.md: Hello {{' => 'tests/unit/mime/test_campaign_docs.c renders it',
+    'docs/campaigns.md: Hello Ann' => 'tests/unit/mime/test_campaign_docs.c compares it',
     'integrations/cakephp/README.md: // config/app.php' => 'part of a file; '
         . 'tests/bridges/cakephp-*.phpt run it',
     'integrations/laravel/README.md: // routes/web.php' => 'part of an application',

@@ -7,6 +7,7 @@ fuzz_runs() {
     case $1 in
     key | record) echo 4000 ;;
     session) echo 10000 ;;
+    template) echo 60000 ;;
     repair | rules | seven_bit) echo 30000 ;;
     html | reply) echo 100000 ;;
     dsn | json) echo 200000 ;;

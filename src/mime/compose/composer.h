@@ -42,6 +42,8 @@ struct mq_compose_part {
     struct mq_str data; /* the content; with an fd, only its length */
     int fd;             /* data.len bytes are read from its current position; fewer or more are
                            an error. The caller closes it. -1: none */
+    int ready;          /* 0: no. Else data is the whole part, as mq_part_ready() (part.h) wrote it,
+                           and of the others only cid and field count */
     const char *field;  /* for errors: "attachments[2]" */
 };
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "mime/compose/part.h"
 #include "mime/compose/part_tree.h"
 #include "mime/encode.h"
 #include "mime/wire/message.h"
@@ -376,6 +377,34 @@ static void test_reserve(void **state)
     assert_true(out.capacity < out.len + 4096);
 }
 
+/* Parts that were encoded once give the octets that they would give otherwise. */
+static void test_ready(void **state)
+{
+    static const char *const types[] = {"image/png", "message/rfc822", "message/rfc822", ""};
+    static const char *const data[] = {"P", "Subject: x\n\nx", "Subject: x\n\n\xC3\xB6\n", ""};
+    struct mq_compose_fields fields = fields_with(4);
+    struct mq_buffer octets[4] = {{0}};
+    struct mq_buffer whole = {0};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        parts[i] = attachment("\xC3\xB6.a", types[i], data[i]);
+    }
+    parts[0].cid = MQ_STR("p");
+    fields.html = MQ_STR("<img src=\"cid:p\">");
+    assert_composes(&fields);
+    mq_buffer_str(&whole, mq_buffer_view(&out));
+    for (int i = 0; i < 4; i++) {
+        struct mq_compose_part given = parts[i];
+        assert_int_equal(mq_part_ready(&given, &octets[i], &parts[i], &err), MQ_OK);
+    }
+    assert_composes(&fields);
+    assert_string_equal(out.data, whole.data);
+    for (int i = 0; i < 4; i++) {
+        mq_buffer_clear(&octets[i]);
+    }
+    mq_buffer_clear(&whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +421,7 @@ int main(void)
         cmocka_unit_test_teardown(test_pipe, reset),
         cmocka_unit_test_teardown(test_size, reset),
         cmocka_unit_test_teardown(test_reserve, reset),
+        cmocka_unit_test_teardown(test_ready, reset),
     };
     return cmocka_run_group_tests_name("compose_parts", tests, NULL, NULL);
 }
