@@ -228,9 +228,11 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/sql/statements.c
     src/queue/sql/transaction.c
     src/queue/stats.c
+    src/queue/suppress/address_hash.c
     src/queue/suppress/apply.c
     src/queue/suppress/change.c
     src/queue/suppress/find.c
+    src/queue/suppress/recent.c
     src/queue/suppress/state.c
     src/queue/sweep.c
     src/queue/windows/expect.c

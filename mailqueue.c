@@ -32,6 +32,8 @@ PHP_INI_BEGIN()
                          mq_php_ini_show_secret)
     STD_PHP_INI_ENTRY("mailqueue.database_ssl_ca", "", MAILQUEUE_INI_ACCESS, OnUpdateString,
                       database_ssl_ca, zend_mailqueue_globals, mailqueue_globals)
+    STD_PHP_INI_BOOLEAN("mailqueue.database_persistent", "0", MAILQUEUE_INI_ACCESS, OnUpdateBool,
+                        database_persistent, zend_mailqueue_globals, mailqueue_globals)
     STD_PHP_INI_ENTRY_EX("mailqueue.transport", "", MAILQUEUE_INI_ACCESS, OnUpdateString, transport,
                          zend_mailqueue_globals, mailqueue_globals, mq_php_ini_show_transport)
     STD_PHP_INI_ENTRY("mailqueue.run_dir", "", MAILQUEUE_INI_ACCESS, OnUpdateString, run_dir,

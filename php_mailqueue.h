@@ -19,6 +19,7 @@ ZEND_BEGIN_MODULE_GLOBALS(mailqueue)
     char *database_user;
     char *database_password;
     char *database_ssl_ca; /* path of a file */
+    bool database_persistent;
     char *transport;
     char *run_dir;
     char *accounts; /* the directory of OAuth2 accounts */

@@ -3,7 +3,8 @@
 // The page with many mails and a long history: how long PHP-FPM takes for each view, and for the
 // poll that an open page makes every five seconds. --mails=N sets how many mails there are (default
 // 1,000,000; --quick: 100,000); the history has ten rows for each, the counters a year. --servers
-// measures PostgreSQL and MariaDB too. --keep=FILE keeps the SQLite database, or uses it again.
+// measures PostgreSQL and MariaDB too, over persistent connections. --keep=FILE keeps the SQLite
+// database, or uses it again.
 
 declare(strict_types=1);
 
@@ -148,7 +149,8 @@ function page_views(int $mails): array
 function page_measure(Results $results, string $name, string $database, MailQueue $queue): void
 {
     $mails = (int) $queue->jobs(subject: 'The last one')[0]->id - 1;
-    $fpm = new Fpm(['zend_extension' => 'opcache'], children: 1);
+    $fpm = new Fpm(['zend_extension' => 'opcache',
+        'mailqueue.database_persistent' => '1'], children: 1);
     $web = var_export(dirname(__DIR__) . '/web/autoload.php', true);
     $page = $fpm->page('page', '$cpu = static fn() => array_sum(array_map(fn(string $of) => '
         . 'getrusage()["ru_{$of}time.tv_sec"] * 1000 + getrusage()["ru_{$of}time.tv_usec"] / 1000, '

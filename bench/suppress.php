@@ -1,13 +1,14 @@
 <?php
 
 // What suppressions cost a claim: CPU per job with none, with millions that were there when the
-// mail was stored, with some newer ones, and of mail that was not looked up then.
+// mail was stored, with some and with many newer ones, and of mail that was not looked up then.
 
 declare(strict_types=1);
 
 namespace Bench;
 
 use MailQueue;
+use MailQueue\Internal;
 use PDO;
 
 /** A queue with $count suppressions of other addresses. */
@@ -50,16 +51,15 @@ function bench_suppress(Results $results, bool $quick): void
     $empty = suppressing(0);
     $full = suppressing($many);
     $nothing = static fn (): null => null;
-    $newer = static function () use ($full): void {
-        $queue = new MailQueue($full);
-        for ($i = 0; $i < 100; $i++) {
-            $queue->suppress(bin2hex(random_bytes(8)) . '@example.com');
-        }
-    };
+    $newer = static fn (int $count): \Closure => static fn (): int
+        => Internal::suppressMany(new MailQueue($full), array_map(static fn (): array
+            => [bin2hex(random_bytes(8)) . '@example.com', 'hard_bounce', null, null, 0],
+            range(1, $count)));
     $forget = static fn () => (new PDO("sqlite:$full"))
         ->exec('UPDATE mail_queue SET cleared = NULL');
     $cases = ['none' => [$empty, $nothing], 'many' => [$full, $nothing],
-        'newer' => [$full, $newer], 'unmarked' => [$full, $forget]];
+        'newer' => [$full, $newer(100)], 'bounces' => [$full, $newer(10_000)],
+        'unmarked' => [$full, $forget]];
     $seen = [];
     for ($i = 0; $i < ($quick ? 3 : 9); $i++) {
         foreach ($cases as $case => [$path, $before]) {
@@ -79,6 +79,7 @@ function bench_suppress(Results $results, bool $quick): void
         'µs a job without' => $got['none'],
         "µs a job with $many" => $got['many'],
         'µs a job with 100 newer ones' => $got['newer'],
+        'µs a job with 10,000 newer ones' => $got['bounces'],
         'µs a job that was not looked up' => $got['unmarked'],
     ];
     $results->ratio(
@@ -91,5 +92,10 @@ function bench_suppress(Results $results, bool $quick): void
         'claim + settle: CPU a job, and 100 newer than the mail / none',
         $got['newer'] / $got['none'],
         atMost: 1.05,
+    );
+    $results->ratio(
+        'claim + settle: CPU a job, and 10,000 newer than the mail / none',
+        $got['bounces'] / $got['none'],
+        atMost: 1.15,
     );
 }

@@ -121,10 +121,12 @@ namespace {
          *        without spaces. null: the relay decides
          * @param string|null $relay a key of the map of relays, at most 190 octets: the mail goes there. null: as
          *        the message's header X-MailQueue-Relay says (it is taken out), or else by the sender
+         * @param string|null $list the list that it is mail to, such as "news", at most 185 octets: it goes to
+         *        nobody who is unsubscribed from it (suppress()). null: as the message's `unsubscribe` says
          * @throws MailQueue\MessageException names the field, the cause and the cure; nothing is stored
          * @throws \ValueError for an argument out of range
          */
-        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int {}
+        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null, ?string $list = null): ?int {}
 
         /**
          * Stores many mails, in transactions of 100, or fewer if they reach 16 MiB. Composes each chunk before
@@ -422,7 +424,7 @@ namespace {
          *
          * @param string $list as in `'unsubscribe' => ['list' => …]`, such as "news"
          * @param string $url an https: URI without "#"
-         * @throws MailQueue\MessageException for an address that cannot be one
+         * @throws MailQueue\MessageException for an address or a URI that cannot be one
          */
         public function unsubscribeUrl(string $address, string $list, string $url): string {}
 
@@ -514,6 +516,13 @@ namespace MailQueue {
         public static function columns(\MailQueue $queue): array {}
 
         /**
+         * How many workers run now; on a server, those of all machines.
+         *
+         * @throws DatabaseException
+         */
+        public static function workers(\MailQueue $queue): int {}
+
+        /**
          * Runs a SELECT on the queue's own connection, for reports.
          *
          * @param string $sql with ?1, ?2, … for the parameters, and in place of the names of the
@@ -537,9 +546,10 @@ namespace MailQueue {
          * Suppresses many addresses, in one transaction.
          *
          * @param array $rows a list of [address, reason, ?scope, ?source, created_at or 0]
+         * @param bool $dry all is done, and undone
          * @return int how many were new
          */
-        public static function suppressMany(\MailQueue $queue, array $rows): int {}
+        public static function suppressMany(\MailQueue $queue, array $rows, bool $dry = false): int {}
 
         /**
          * Deletes the address and the source of an address's suppressions, which stay.
@@ -646,7 +656,7 @@ namespace MailQueue {
     /** What an application needs to queue mail: for type hints, and to be replaced in tests. */
     interface Enqueuer
     {
-        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int;
+        public function enqueue(array|string|object|null $message = null, ?string $reference = null, string $type = 'mail', int $priority = 0, \DateTimeInterface|int|null $sendAt = null, \DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null, ?string $list = null): ?int;
 
         public function enqueueMany(iterable $messages): int;
     }

@@ -18,6 +18,8 @@ final class Figures
     /** Of more rows in an hour, each minute is estimated by so many. */
     private const ROWS = 20_000;
     private const SAMPLE = 25;
+    /** Of a table on a server, so many rows are counted; InnoDB would take long for a million. */
+    private const COUNTED = 50_000;
 
     /** @return array<string, mixed> status.json */
     public static function status(MailQueue $queue): array
@@ -126,12 +128,29 @@ final class Figures
         return $series;
     }
 
-    /** The rows of the application's table that $orphanCheck ("table.column") names. */
-    public static function registrations(MailQueue $queue, ?string $orphanCheck): ?int
+    /**
+     * The rows of the application's table that $orphanCheck ("table.column") names.
+     *
+     * @return array{int, bool}|null how many, and whether a server estimates them
+     */
+    public static function registrations(MailQueue $queue, ?string $orphanCheck): ?array
     {
-        $isName = preg_match('/\A([A-Za-z_]\w*)\.[A-Za-z_]\w*\z/', (string) $orphanCheck, $match);
-        return $isName !== 1 ? null
-            : (int) Internal::select($queue, "SELECT count(*) FROM $match[1]")[0][0];
+        if (preg_match('/\A([A-Za-z_]\w*)\.[A-Za-z_]\w*\z/', (string) $orphanCheck, $match) !== 1) {
+            return null;
+        }
+        $rows = (int) Internal::select($queue, "SELECT count(*) FROM (SELECT 1 FROM $match[1] LIMIT "
+            . self::COUNTED + 1 . ') counted')[0][0];
+        $kind = $rows > self::COUNTED ? $queue->diagnostics()['server']['kind'] ?? 'sqlite' : null;
+        $sql = match ($kind) {
+            'pgsql' => 'SELECT CAST(reltuples AS bigint) FROM pg_catalog.pg_class WHERE oid = '
+                . "to_regclass('$match[1]')",
+            'mysql' => 'SELECT table_rows FROM information_schema.tables WHERE table_schema = '
+                . "DATABASE() AND table_name = '$match[1]'",
+            'sqlite' => "SELECT count(*) FROM $match[1]",
+            null => null,
+        };
+        return $sql === null ? [$rows, false]
+            : [max($rows, (int) Internal::select($queue, $sql)[0][0]), $kind !== 'sqlite'];
     }
 
     /**

@@ -42,9 +42,12 @@ final class Search
         $jobs = [];
         $isPart = false;
         $begun = $after;
-        $end = hrtime(true) + (int) ($seconds * 1e9);
+        $now = hrtime(true);
+        $end = $now + (int) ($seconds * 1e9);
         while (count($jobs) <= self::AT_ONCE && ($until = $this->reach($after)) !== null) {
-            if ($after > $begun && hrtime(true) > $end) {
+            [$before, $now] = [$now, hrtime(true)];
+            // The next step takes about as long as the last one.
+            if ($after > $begun && $now + ($now - $before) > $end) {
                 $isPart = true;
                 break;
             }

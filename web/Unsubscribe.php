@@ -26,10 +26,10 @@ final class Unsubscribe
         . 'padding:.6rem 1.2rem;cursor:pointer}';
 
     /**
-     * @param MailQueue|\Closure(): MailQueue $queue a Closure is called once a token is there
+     * @param MailQueue|\Closure(): MailQueue $queue a Closure is called if there is a token
      * @param array<string, string> $names of the lists, for people: 'news' => 'Our newsletter'
      * @param (\Closure(string $address, string $scope): void)|null $then is called after somebody
-     *     has unsubscribed: the application may want to know
+     *     has unsubscribed, again if they do it again; what it throws is logged
      * @param int $maxDays how long a link is good after its mail was made
      */
     public function __construct(
@@ -65,14 +65,15 @@ final class Unsubscribe
 
     private function answer(Request $request, Texts $texts): Response
     {
-        $token = $request->choice('t') ?? '';
         if (!in_array($request->method(), ['GET', 'HEAD', 'POST'], true)) {
             throw new Refusal($texts->t('This page only knows GET and POST.'), 405);
         }
+        $bad = new Refusal($texts->t('This link is not complete, or too old. You are not '
+            . 'unsubscribed. Use the link of a newer mail.'), 400);
+        $token = self::octets($request->choice('t') ?? '') ?? throw $bad;
         $queue = $this->queue instanceof \Closure ? ($this->queue)() : $this->queue;
         [$scope, $address] = $this->read((string) $queue->config('mailSuppressionKey'), $token)
-            ?? throw new Refusal($texts->t('This link is not complete, or too old. You are not '
-                . 'unsubscribed. Use the link of a newer mail.'), 400);
+            ?? throw $bad;
         $list = preg_replace('/\Alist:/', '', $scope) ?? $scope;
         $name = $this->names[$list] ?? $list;
         if (!$request->isPost()) {
@@ -90,7 +91,7 @@ final class Unsubscribe
                 . 'was changed. Go back, reload the page and try again.'), 400);
         }
         $queue->suppress($address, 'unsubscribe', $scope, 'unsubscribe link');
-        $this->then === null || ($this->then)($address, $scope);
+        $this->tell($address, $scope);
         return self::page($texts, $texts->t('You are unsubscribed'), 200, $texts->t(
             '%s gets no more mail of the list %s.',
             self::masked($address),
@@ -98,17 +99,33 @@ final class Unsubscribe
         ));
     }
 
+    /** If the application fails, the address is unsubscribed all the same, and the page says so. */
+    private function tell(string $address, string $scope): void
+    {
+        try {
+            $this->then === null || ($this->then)($address, $scope);
+        } catch (\Throwable $e) {
+            error_log('mailqueue unsubscribe, then: ' . Terminal::safe($e->getMessage()));
+        }
+    }
+
+    /** The octets of a token; null: it has not the form of one, so no database is asked. */
+    private static function octets(string $token): ?string
+    {
+        $octets = base64_decode(strtr($token, '-_', '+/'), true);
+        return $octets !== false && strlen($octets) >= 1 + self::MAC + 5
+            && $octets[0] === self::VERSION ? $octets : null;
+    }
+
     /**
-     * The scope and the address that a token names; null: it is none, or too old.
+     * The scope and the address that a token names; null: it is forged, or too old.
      *
      * @return array{string, string}|null
      */
-    private function read(string $secret, string $token): ?array
+    private function read(string $secret, string $octets): ?array
     {
         $key = substr((string) @hex2bin($secret), 16);
-        $octets = base64_decode(strtr($token, '-_', '+/'), true);
-        if (strlen($key) !== 32 || $octets === false || strlen($octets) < 1 + self::MAC + 5
-            || $octets[0] !== self::VERSION) {
+        if (strlen($key) !== 32) {
             return null;
         }
         $mac = substr($octets, 1, self::MAC);

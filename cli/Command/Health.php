@@ -9,6 +9,7 @@ use MailQueue\Cli\Arguments;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
+use MailQueue\Internal;
 use MailQueue\Stats;
 
 /** health: one line and an exit code for a monitoring program. */
@@ -26,7 +27,7 @@ final class Health extends Command
         $stats = $queue->stats(Status::EXACT);
         $now = time();
         $overdue = $stats->due > 0 ? max(0, $now - (int) $stats->nextDueAt) : 0;
-        $workers = (int) $queue->diagnostics()['workers'];
+        $workers = Internal::workers($queue);
         $silent = match (true) {
             $workers > 0 => 0,
             $stats->lastRunAt === null => $overdue,

@@ -102,8 +102,7 @@ final class Suppress extends Command
         $added = 0;
         foreach ($addresses as $address) {
             $row = $this->row($address, null, null, null, 0);
-            $added += $this->args->has('dry-run') ? (int) $this->isNew($queue, $row)
-                : Internal::suppressMany($queue, [$row]);
+            $added += Internal::suppressMany($queue, [$row], $this->args->has('dry-run'));
         }
         return $this->tell(['added' => $added], count($addresses), 'added', 'were there already');
     }
@@ -187,14 +186,6 @@ final class Suppress extends Command
         ];
     }
 
-    /** @param array{string, string, ?string, ?string, int} $row */
-    private function isNew(MailQueue $queue, array $row): bool
-    {
-        $same = array_filter($queue->suppression($row[0]), static fn (array $one): bool
-            => $one['reason'] === $row[1] && ($one['scope'] ?? '') === (string) $row[2]);
-        return $same === [];
-    }
-
     // ---- files (RFC 4180)
 
     /** @param list<string> $words */
@@ -239,21 +230,24 @@ final class Suppress extends Command
     private function lines($file): \Generator
     {
         $places = ['address' => 0];
-        for ($line = 1; ($cells = fgetcsv($file, null, ',', '"', '')) !== false; $line++) {
-            $cells[0] = $line === 1 ? preg_replace('/\A\xEF\xBB\xBF/', '', (string) $cells[0])
-                : $cells[0];
-            $names = array_map(static fn (?string $cell): string
-                => strtolower(trim((string) $cell)), $cells);
-            if ($line === 1 && in_array('address', $names, true)) {
-                $places = array_flip($names);
-                continue;
+        $by = ',';
+        for ($next = 1; ($cells = fgetcsv($file, null, $by, '"', '')) !== false;) {
+            $line = $next;
+            $next += 1 + array_sum(array_map(self::lineEnds(...), $cells));
+            if ($line === 1) {
+                [$by, $cells] = self::first($cells);
+                $names = array_map(strtolower(...), array_map(trim(...), $cells));
+                if (in_array('address', $names, true)) {
+                    $places = array_flip($names);
+                    continue;
+                }
             }
             if ($cells === [null] || $cells === ['']) {
                 continue; // an empty line
             }
             $this->read++;
             $cell = static fn (string $column): ?string
-                => isset($places[$column]) ? trim($cells[$places[$column]] ?? '') : null;
+                => isset($places[$column]) ? self::bare($cells[$places[$column]] ?? '') : null;
             $at = self::time($cell('created_at') ?? '');
             if ($at === null) {
                 $this->fault($line, 'created_at is not a time, such as 2026-11-26T08:00:00Z');
@@ -267,6 +261,36 @@ final class Suppress extends Command
                 $at
             );
         }
+    }
+
+    /**
+     * @param list<?string> $cells of the first line
+     * @return array{string, list<string>} what is between the cells of the file, and those cells
+     */
+    private static function first(array $cells): array
+    {
+        $cells = array_map(strval(...), $cells);
+        $cells[0] = (string) preg_replace('/\A\xEF\xBB\xBF/', '', $cells[0]);
+        return str_contains($cells[0], ';') // of Excel, in many countries
+            ? [';', array_map(strval(...), str_getcsv($cells[0], ';', '"', ''))]
+            : [',', $cells];
+    }
+
+    private static function lineEnds(?string $cell): int
+    {
+        return substr_count((string) $cell, "\n");
+    }
+
+    /** A cell without what shielded() put before it. */
+    private static function bare(string $cell): string
+    {
+        return (string) preg_replace('/\A\'(?=\'*[=+\-@])/', '', trim($cell));
+    }
+
+    /** A cell that no spreadsheet takes for a formula, as it does what begins with one of these. */
+    private static function shielded(string $cell): string
+    {
+        return (string) preg_replace('/\A(?=\'*[=+\-@])/', "'", $cell);
     }
 
     /** UTC seconds; 0: none is given; null: that is not a time. */
@@ -289,30 +313,24 @@ final class Suppress extends Command
     }
 
     /**
-     * Adds the rows; if one cannot be taken, one by one.
+     * Adds the rows; if some cannot be taken, finds them by halves.
      *
      * @param array<int, array{string, string, ?string, ?string, int}> $rows by their lines
      */
     private function take(MailQueue $queue, array $rows): int
     {
-        $isDry = $this->args->has('dry-run');
         try {
-            if (!$isDry) {
-                return Internal::suppressMany($queue, array_values($rows));
-            }
-        } catch (MessageException | \ValueError) {
-            // said below, for each line
-        }
-        $added = 0;
-        foreach ($rows as $line => $row) {
-            try {
-                $added += $isDry ? (int) $this->isNew($queue, $row)
-                    : Internal::suppressMany($queue, [$row]);
-            } catch (MessageException | \ValueError $e) {
-                $this->fault($line, rtrim($e->getMessage(), '.'));
+            $isDry = $this->args->has('dry-run');
+            return Internal::suppressMany($queue, array_values($rows), $isDry);
+        } catch (MessageException | \ValueError $e) {
+            if (count($rows) === 1) {
+                $this->fault((int) key($rows), rtrim($e->getMessage(), '.'));
+                return 0;
             }
         }
-        return $added;
+        $half = intdiv(count($rows), 2);
+        return $this->take($queue, array_slice($rows, 0, $half, true))
+            + $this->take($queue, array_slice($rows, $half, null, true));
     }
 
     /** @param list<string> $words */
@@ -358,7 +376,7 @@ final class Suppress extends Command
      */
     private static function line($file, array $cells): void
     {
-        fputcsv($file, $cells, ',', '"', '', "\r\n") !== false
+        fputcsv($file, array_map(self::shielded(...), $cells), ',', '"', '', "\r\n") !== false
             || throw new Stop('The file cannot be written.', ExitCode::IOERR);
     }
 }

@@ -40,7 +40,7 @@ final class Metrics
             'due_mails' => ['Mails that are due now; over 10,000 estimated.', $stats->due],
             'due_age_seconds' => ['For how long the oldest mail has been due.', $overdue],
             'enabled' => ['Whether mail is sent (mailQueueEnabled).', (int) $stats->enabled],
-            'workers' => ['Workers that run now.', $queue->diagnostics()['workers']],
+            'workers' => ['Workers that run now.', Internal::workers($queue)],
             'last_run_timestamp_seconds' => ['When the last worker run ended.',
                 $stats->lastRunAt],
             'limit_recipients_per_hour' => ['The hourly limit; 0 means none.', $stats->limit],

@@ -11,11 +11,9 @@ struct mq_str {
     const char *data;
     size_t len;
 };
-
 #define MQ_STR(literal)    ((struct mq_str){(literal), sizeof(literal) - 1})
 #define MQ_DIGITS(macro)   MQ_LITERAL(macro) /* of a number, as a literal: "32" */
 #define MQ_LITERAL(digits) #digits
-
 struct mq_str mq_str_of(const char *c_string); /* NULL gives an empty view */
 bool mq_str_equal(struct mq_str a, struct mq_str b);
 bool mq_str_equal_nocase(struct mq_str a, struct mq_str b); /* ASCII only */
@@ -25,17 +23,15 @@ bool mq_str_ascii(struct mq_str s);                         /* no byte of 0x80 o
 int mq_str_word(struct mq_str s, const char *words, bool (*equal)(struct mq_str, struct mq_str));
 char *mq_str_dup(struct mq_str s); /* malloc'ed, NUL-terminated; NULL without memory */
 
-/* A growing buffer in the caller's storage. An append that finds no memory sets `failed` and
- * leaves the contents as they were; later appends then do nothing. So a writer appends freely and
- * checks `failed` once, at the end. After at least one append, data ends with a NUL that len does
- * not count. */
+/* A growing buffer in the caller's storage. An append that finds no memory sets `failed` and leaves
+ * the contents as they were; later appends then do nothing. So a writer checks `failed` once, at
+ * the end. After at least one append, data ends with a NUL that len does not count. */
 struct mq_buffer {
     char *data;
     size_t len;
     size_t capacity;
     bool failed;
 };
-
 void mq_buffer_clear(struct mq_buffer *buffer); /* frees; usable again afterwards */
 void mq_buffer_wipe(struct mq_buffer *buffer);  /* the same for secrets: overwrites them first */
 void mq_buffer_reset(struct mq_buffer *buffer); /* empties, keeps the memory, clears failed */
@@ -57,10 +53,8 @@ static inline struct mq_str mq_buffer_view(const struct mq_buffer *buffer)
 /* A list of NUL-terminated strings that it owns. */
 struct mq_strings {
     char **items;
-    size_t count;
-    size_t capacity;
+    size_t count, capacity;
 };
-
 void mq_strings_clear(struct mq_strings *list);
 void mq_strings_cut(struct mq_strings *list, size_t count);    /* keeps the first `count` */
 bool mq_strings_add(struct mq_strings *list, struct mq_str s); /* copies; false without memory */

@@ -30,7 +30,6 @@ enum mq_status {
 
 #define MQ_ERROR_FIELD_MAX 64
 #define MQ_ERROR_TEXT_MAX  640
-
 /* The caller provides the storage. A function sets it only when it returns another status than
  * MQ_OK. `text` names cause and cure and never contains a secret; it is valid UTF-8 with control
  * characters replaced. */
@@ -39,11 +38,9 @@ struct mq_error {
     char field[MQ_ERROR_FIELD_MAX]; /* argument, message field or config key; "" when none */
     char text[MQ_ERROR_TEXT_MAX];
 };
-
 /* Fills `err` (which may be NULL) and returns `status`: `return mq_error_set(err, …);` */
 enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const char *field,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
-
 enum mq_status mq_error_nomem(struct mq_error *err); /* with the usual text; returns MQ_NOMEM */
 enum mq_status mq_status_of_errno(int sys_errno);    /* of a file operation */
 
@@ -55,7 +52,6 @@ enum mq_status mq_status_of_errno(int sys_errno);    /* of a file operation */
             return mq_try_status;              \
         }                                      \
     } while (0)
-
 const char *mq_status_name(enum mq_status status); /* "busy", "corrupt", …; never NULL */
 
 #endif

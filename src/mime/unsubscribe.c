@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "core/ascii.h"
 #include "core/hmac.h"
 #include "mime/encode.h"
 
@@ -50,6 +51,14 @@ static void write_base64url(struct mq_str octets, struct mq_buffer *out)
     while (out->len > begin && out->data[out->len - 1] == '=') {
         out->data[--out->len] = '\0';
     }
+}
+
+enum mq_status mq_unsubscribe_check(struct mq_str url, const char *field, struct mq_error *err)
+{
+    bool ok = mq_str_begins_nocase(url, "https://") && memchr(url.data, '#', url.len) == NULL;
+    return ok ? MQ_OK
+              : mq_error_set(err, MQ_MESSAGE, field, "%s: it must be an https: URI without \"#\"",
+                             field);
 }
 
 void mq_unsubscribe_url(const unsigned char key[MQ_UNSUBSCRIBE_KEY], struct mq_str url,

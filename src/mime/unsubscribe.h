@@ -4,6 +4,7 @@
 #define MQ_MIME_UNSUBSCRIBE_H
 
 #include "core/buffer.h"
+#include "core/error.h"
 
 #define MQ_UNSUBSCRIBE_KEY 32 /* octets */
 
@@ -14,6 +15,8 @@ struct mq_unsubscribe {
     int64_t at_s;          /* the date of the mail */
 };
 
+/* Whether a token can be appended to the URL. MQ_MESSAGE with `field`. */
+enum mq_status mq_unsubscribe_check(struct mq_str url, const char *field, struct mq_error *err);
 /* Appends the URL with the token as its parameter t. */
 void mq_unsubscribe_url(const unsigned char key[MQ_UNSUBSCRIBE_KEY], struct mq_str url,
                         const struct mq_unsubscribe *who, struct mq_buffer *out);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "core/json.h"
 #include "db/db.h"
 #include "mime/encode.h"
@@ -58,6 +59,14 @@ static enum mq_status check_numbers(const struct mq_new_job *job, struct mq_erro
     return MQ_OK;
 }
 
+static enum mq_status check_scope(struct mq_str scope, struct mq_error *err)
+{
+    size_t len = strlen(MQ_SCOPE_OF_LIST);
+    return mq_str_begins_nocase(scope, MQ_SCOPE_OF_LIST)
+               ? check_word("list", mq_str_skip(scope, len), MQ_SCOPE_MAX - len, err)
+               : check_word("scope", scope, MQ_SCOPE_MAX, err);
+}
+
 enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *err)
 {
     if (job->reference.data) {
@@ -68,7 +77,7 @@ enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *e
         MQ_TRY(check_word("relay", job->relay, MQ_REFERENCE_MAX, err));
     }
     if (job->scope.data) {
-        MQ_TRY(check_word("scope", job->scope, MQ_SCOPE_MAX, err));
+        MQ_TRY(check_scope(job->scope, err));
     }
     MQ_TRY(check_word("messageId", mq_str_of(job->message_id), MQ_LINE_MAX, err));
     MQ_TRY(check_numbers(job, err));

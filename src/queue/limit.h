@@ -11,7 +11,8 @@
 #define MQ_LIMIT_HOUR_S  3601 /* an hour, and one second because times are cut to seconds */
 #define MQ_LIMIT_PURGE_S 7200
 
-/* Whose limits a claimed job counts for. */
+/* Returns the party of a claimed job: the relay, sender and recipients whose limits it counts for.
+ */
 struct mq_party mq_job_party(const struct mq_job *job);
 /* Notes the relay that a claimed job pays for, if relays have limits; NULL: it pays for that later
  * (windows/payments.h), or never. */

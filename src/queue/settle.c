@@ -30,14 +30,9 @@ struct tally {
 struct plan {
     enum mq_state to;
     const char *parked_for;
-    int attempts;
-    int uncertain;
-    int64_t next_attempt_at;
-    int64_t last_attempt_at;
-    struct mq_buffer error;
-    struct mq_buffer recipients;
-    struct mq_buffer refused;
-    struct mq_buffer uncertain_to;
+    int attempts, uncertain;
+    int64_t next_attempt_at, last_attempt_at;
+    struct mq_buffer error, recipients, refused, uncertain_to;
 };
 
 /* The outcome of one recipient. If the worker gave one for the whole job, recipients that the claim
@@ -302,7 +297,7 @@ static void tell_plan(struct mq_tx *tx, const struct mq_settlement *s, const str
     bool some = false;
     char *error = plan->error.data;
     int64_t next = plan->to == MQ_FAILED ? plan->next_attempt_at : 0;
-    if (is_whole(s, MQ_OUTCOME_SUPPRESSED)) {
+    if (parked && is_whole(s, MQ_OUTCOME_SUPPRESSED)) {
         tell(tx, s, (struct mq_event){.type = MQ_EVENT_SUPPRESSED, .reply = error});
     }
     for (size_t i = MQ_OUTCOME_RELEASED + 1; i < MQ_OUTCOME_RECIPIENTS; i++) {
@@ -341,7 +336,8 @@ static enum mq_status delete_row(struct mq_tx *tx, struct mq_settlement *s, stru
 static bool deletes(const struct mq_settlement *s, const struct tally *t)
 {
     bool all_sent = t->becomes[MQ_STATE_COUNT] == t->all && s->job->refused == NULL;
-    return all_sent || is_whole(s, MQ_OUTCOME_ORPHAN);
+    bool to_nobody = is_whole(s, MQ_OUTCOME_SUPPRESSED) && s->job->scope;
+    return all_sent || to_nobody || is_whole(s, MQ_OUTCOME_ORPHAN);
 }
 
 bool mq_settle_deletes(const struct mq_settlement *s)

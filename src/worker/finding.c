@@ -11,8 +11,9 @@
 #include "worker/run.h"
 
 #define AGAIN_MS 1000
-/* How long a relay is believed to lack "dot". Its connection may have been lost for another reason,
- * and relays are updated. But each new try can send a mail twice: once a month is rare enough. */
+/* How long a relay counts as one that cannot take the next mail's commands behind a dot. Then the
+ * worker tries again, because the connection may have been lost for another reason, or the relay
+ * has been updated. Each try can send a mail twice, so once a month is enough. */
 #define BELIEVED_S (30 * 86400)
 
 static bool is_lasting(const char *finding)

@@ -369,8 +369,8 @@ static bool lacks_tokens(const struct mq_lane *lane)
            lane->doubted.count > 0 && mq_run_is_idle(run) && !run->stop.begun;
 }
 
-/* Settles the doubted jobs to free their tokens. They are still counted in doubts.mails: more
- * failures make the relay's trouble likely. */
+/* Settles the doubted jobs so that their tokens are free again. doubts.mails still counts these
+ * jobs, because each failure makes trouble of the relay more likely. */
 static void free_tokens(struct mq_lane *lane)
 {
     char reason[MQ_ERROR_TEXT_MAX];

@@ -46,6 +46,7 @@ mailqueue.database => no value => no value
 mailqueue.database_user => not set => not set
 mailqueue.database_password => not set => not set
 mailqueue.database_ssl_ca => no value => no value
+mailqueue.database_persistent => Off => Off
 mailqueue.transport => no value => no value
 mailqueue.run_dir => no value => no value
 mailqueue.accounts => no value => no value

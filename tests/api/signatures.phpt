@@ -54,7 +54,7 @@ foreach ($classes as $name) {
 final class MailQueue implements MailQueue\Enqueuer
   public __construct(PDO|string $database, string $table = "mail_queue", string $configTable = "config", string $referenceColumn = "reference", ?string $orphanCheck = null, ?MailQueue\Backoff $backoff = null, ?string $journal = null, string $durability = "full", int $busyTimeout = 5000)
   public static default(): MailQueue
-  public enqueue(array|null|object|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int
+  public enqueue(array|null|object|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null, ?string $list = null): ?int
   public enqueueMany(Traversable|array $messages): int
   public static envelope(object|string $message): array
   public claim(int $limit = 1, int $lease = 900): array
@@ -98,7 +98,7 @@ class MailQueue\DatabaseException extends MailQueue\Exception
   readonly string $reason
   public __construct(string $message = "", int $code = 0, ?Throwable $previous = null, string $reason = "database")
 interface MailQueue\Enqueuer
-  abstract public enqueue(array|null|object|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null): ?int
+  abstract public enqueue(array|null|object|string $message = null, ?string $reference = null, string $type = "mail", int $priority = 0, DateTimeInterface|int|null $sendAt = null, DateTimeInterface|int|null $expiresAt = null, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?array $recipients = null, ?array $dsn = null, ?string $relay = null, ?string $list = null): ?int
   abstract public enqueueMany(Traversable|array $messages): int
 class MailQueue\Exception extends Exception
 final class MailQueue\Internal
@@ -108,7 +108,7 @@ final class MailQueue\Internal
   public static columns(MailQueue $queue): array
   public static select(MailQueue $queue, string $sql, array $parameters = []): array
   public static eraseHistory(MailQueue $queue, array $ids): void
-  public static suppressMany(MailQueue $queue, array $rows): int
+  public static suppressMany(MailQueue $queue, array $rows, bool $dry = false): int
   public static forgetSuppressed(MailQueue $queue, string $address): int
   public static probe(string $transport): string
   public static oauthRequest(string $endpoint, string $fields, ?string $clientId = null, ?string $clientSecret = null, ?string $cafile = null, ?string $proxy = null): array

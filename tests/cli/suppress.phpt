@@ -59,6 +59,17 @@ on_backends(['native', 'pgsql', 'mysql'], function (Backend $backend): void {
     file_put_contents("$directory/many.csv", implode("\r\n", array_map(fn(int $i): string => "n$i@example.net", range(1, 2500))) . "\nbad\n");
     $run2 = cli(['suppress', 'import', "$directory/many.csv"], $environment);
     echo "exit $run2[0] $run2[1]$run2[2]";
+    file_put_contents("$directory/some.csv", implode("\n", array_map(fn(int $i): string => $i % 7 === 0 ? "bad $i" : "m$i@example.net", range(1, 50))));
+    $run('import', "$directory/some.csv");
+    file_put_contents("$directory/excel.csv", "address;reason;note\r\nm1@example.net;manual;\"two\r\nlines\"\r\nm7@example.net;complaint;x\r\nx@example.net;no reason;x\r\n");
+    $run('import', '--dry-run', "$directory/excel.csv");
+    $queue->suppress('=1+1@example.net', 'complaint', 'list:-x', "=HYPERLINK(\"https://example.com\")");
+    $run('export', '--scope', 'list:-x', "$directory/formula.csv");
+    echo preg_replace('/20\d\d-\S+Z/', 'NOW', file_get_contents("$directory/formula.csv"));
+    $before = $queue->suppression('=1+1@example.net');
+    $queue->unsuppress('=1+1@example.net');
+    $run('import', "$directory/formula.csv");
+    must(array_diff_key($before[0], ['id' => 0]) === array_diff_key($queue->suppression('=1+1@example.net')[0], ['id' => 0]), 'it comes back as it was');
     echo "-- forget\n";
     $queue->enqueue(mail_fields(to: 'n7@example.net'));
     [$code, $out] = cli(['forget', '--yes', 'N7@example.net'], $environment);
@@ -145,6 +156,23 @@ mailqueue: missing.csv cannot be read: fopen(missing.csv): Failed to open stream
 the same
 exit 1 2500 added.
 Line 2501: address: the address "bad" has no "@"; write it as name@example.org.
+import some.csv: exit 1
+43 added.
+Line 7: address: the address "bad 7" has no "@"; write it as name@example.org.
+Line 14: address: the address "bad 14" has no "@"; write it as name@example.org.
+Line 21: address: the address "bad 21" has no "@"; write it as name@example.org.
+Line 28: address: the address "bad 28" has no "@"; write it as name@example.org.
+Line 35: address: the address "bad 35" has no "@"; write it as name@example.org.
+Line 42: address: the address "bad 42" has no "@"; write it as name@example.org.
+Line 49: address: the address "bad 49" has no "@"; write it as name@example.org.
+import --dry-run excel.csv: exit 1
+Would be: 1 added; 1 were there already.
+Line 5: reason cannot be "no reason"; it is one of unsubscribe hard_bounce complaint manual.
+export --scope list:-x formula.csv: exit 0
+address,scope,reason,source,created_at
+'=1+1@example.net,list:-x,complaint,"'=HYPERLINK(""https://example.com"")",NOW
+import formula.csv: exit 0
+1 added.
 -- forget
 exit 0: Erased 1 mail and 0 rows of the history. 
 It stays suppressed, by a hash instead of the address.

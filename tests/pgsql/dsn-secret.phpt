@@ -179,6 +179,7 @@ mailqueue.database => pgsql:host=HOST;dbname=app => pgsql:host=HOST;dbname=app
 mailqueue.database_user => set => set
 mailqueue.database_password => set => set
 mailqueue.database_ssl_ca => no value => no value
+mailqueue.database_persistent => Off => Off
 -- the command line
 0 0 0 1 1 0 0
 0 0 0 0 0 0 0

@@ -66,6 +66,23 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $id = $queue->enqueue();
     echo $work(), ' ', $queue->job($id)->parkedFor, "\n";
 
+    echo "-- to a list, named by the argument\n";
+    $queue->suppress('bea@example.net', 'unsubscribe', 'list:news');
+    $text = "From: shop@example.org\r\nTo: bea@example.net, di@example.net\r\nBcc: gus@example.net\r\nSubject: News\r\n\r\nHello\r\n";
+    $queue->suppress('gus@example.net', 'unsubscribe');
+    $queue->enqueue($text, list: 'news');
+    $queue->enqueue($text, list: 'shop');
+    $queue->enqueue($text);
+    $queue->enqueueMany([['message' => $text, 'list' => 'news', 'recipients' => ['bea@example.net', 'bea+x@example.net']]]);
+    echo $work(), "\n";
+    $queue->suppress('composed@example.net', 'manual', 'list:news');
+    $id = $queue->enqueue(list: 'news');
+    echo $work(), $queue->job($id) === null ? ', deleted' : ', there', "\n";
+    foreach (['shop', '', "a\nb"] as $other) {
+        echo thrown(fn() => $queue->enqueue($list('cy@example.net')['message'], list: $other)), "\n";
+    }
+    echo thrown(fn() => $queue->enqueue($text, list: '')), "\n";
+
     echo "-- removed\n";
     $queue->delete(array_column($queue->jobs(limit: 100), 'id'));
     $id = $queue->enqueue(mail_fields(to: 'ann@example.net'));
@@ -76,7 +93,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo $work(), "\n";
 
     echo "-- refused\n";
-    foreach ([['no address'], ['a@b.example', 'bounce'], ['a@b.example', 'manual', "a\nb"], ['a@b.example', 'manual', str_repeat('x', 191)]] as $arguments) {
+    foreach ([['no address'], ['a@b.example', 'bounce'], ['a@b.example', 'manual', "a\nb"], ['a@b.example', 'manual', 'news'], ['a@b.example', 'manual', str_repeat('x', 191)]] as $arguments) {
         echo thrown(fn() => $queue->suppress(...$arguments)), "\n";
     }
     echo thrown(fn() => $queue->unsuppress('nobody')), "\n", thrown(fn() => $queue->suppressions(0)), "\n";
@@ -113,6 +130,13 @@ refused null {"cy@example.net":"suppressed: hard_bounce, DAY"}
 -- composed when it is sent
 sent 1 suppressed 1 parked 1 to other@example.net
 sent 0 suppressed 1 parked 1 to  suppressed
+-- to a list, named by the argument
+sent 4 suppressed 3 parked 0 to bea+x@example.net bea@example.net bea@example.net di@example.net di@example.net di@example.net gus@example.net
+sent 0 suppressed 1 parked 0 to , deleted
+MailQueue\MessageException [list]: list: the message names another one in unsubscribe[list]; name the list once
+MailQueue\MessageException [list]: list: the message names another one in unsubscribe[list]; name the list once
+MailQueue\MessageException [list]: list: the message names another one in unsubscribe[list]; name the list once
+ValueError: list must have 1 to 185 octets, not 0
 -- removed
 sent 0 suppressed 1 parked 1 to 
 0010[]
@@ -121,6 +145,7 @@ sent 1 suppressed 0 parked 0 to ann@example.net
 MailQueue\MessageException [address]: address: the address "no address" has no "@"; write it as name@example.org
 ValueError: reason cannot be "bounce"; it is one of unsubscribe hard_bounce complaint manual
 ValueError: scope must have at most 190 octets of UTF-8 without control characters
+ValueError: scope cannot be "news"; write list: and the name of the list, as list:news; leave it out for all mail
 ValueError: scope must have at most 190 octets of UTF-8 without control characters
 MailQueue\MessageException [address]: address: the address "nobody" has no "@"; write it as name@example.org
 ValueError: MailQueue::suppressions(): Argument #1 ($limit) must be between 1 and 10000

@@ -32,6 +32,10 @@ foreach ([['list' => 'news'], ['url' => $url], ['list' => '', 'url' => $url], ['
 }
 echo thrown(fn() => $queue->enqueue(['to' => 'a@b.example, c@b.example', 'unsubscribe' => ['list' => 'news', 'url' => $url]] + mail_fields())), "\n";
 echo thrown(fn() => $queue->enqueue($fields(['bcc' => 'c@b.example', 'unsubscribe' => ['list' => 'news', 'url' => $url]]))), "\n";
+foreach (['http://example.org', "$url#x"] as $bad) {
+    echo thrown(fn() => $queue->unsubscribeUrl('a@b.example', 'news', $bad)), "\n";
+}
+echo thrown(fn() => $queue->unsubscribeUrl('a@b.example', "ne\0ws", $url)), "\n";
 $queue->delete([1, 2]);
 
 echo "-- the page\n";
@@ -68,6 +72,26 @@ $queue->enqueue($fields([]));
 $report = $queue->runWorker('null://null', log: '');
 echo "sent $report->sent suppressed $report->suppressed\n";
 
+echo "-- without a token no database is asked; what the application throws does not undo it\n";
+require dirname(__DIR__, 2) . '/web/autoload.php';
+$request = fn(string $token, string $method = 'GET'): MailQueue\Web\Request => new MailQueue\Web\Request(['t' => $token],
+    $method === 'POST' ? ['List-Unsubscribe' => 'One-Click'] : [], [], ['REQUEST_METHOD' => $method]);
+$broken = new MailQueue\Web\Unsubscribe(fn() => throw new Exception('the database is away'));
+ini_set('error_log', '/dev/null');
+foreach (['', '%', 'AQ', $token] as $one) {
+    echo $broken->respond($request($one))->status, ' ';
+}
+$queue->unsuppress('ann.muster@example.net');
+$told = [];
+$page = new MailQueue\Web\Unsubscribe($queue, then: function (string ...$about) use (&$told): void {
+    $told[] = $about;
+    throw new Exception('the application is broken');
+});
+$page->respond($request($token));
+echo json_encode($told), $state(), "\n";
+$response = $page->respond($request($token, 'POST'));
+echo $response->status, str_contains($response->body, 'You are unsubscribed') ? ' unsubscribed ' : ' NOT ', json_encode($told), $state(), "\n";
+
 echo "-- old, and of another database\n";
 $queue->enqueue($fields(['date' => time() - 86400 * 40, 'unsubscribe' => ['list' => 'shop', 'url' => $url]]));
 preg_match('/t=([\w-]+)/', preg_replace('/\r\n /', '', $queue->job($queue->jobs()[0]->id)->message), $match);
@@ -89,10 +113,13 @@ MailQueue\MessageException [unsubscribe]: unsubscribe: give both, as ['list' => 
 MailQueue\MessageException [unsubscribe[url]]: unsubscribe[url]: it must be an https: URI without "#"
 MailQueue\MessageException [unsubscribe[url]]: unsubscribe[url]: it must be an https: URI without "#"
 MailQueue\MessageException [unsubscribe]: unsubscribe: unknown key "mailto"; known are list and url
-ValueError: scope has the control character U+000A at octet 7; remove it
-ValueError: scope must have 1 to 190 octets, not 195
+ValueError: list has the control character U+000A at octet 2; remove it
+ValueError: list must have 1 to 185 octets, not 190
 MailQueue\MessageException [unsubscribe[list]]: unsubscribe[list]: the link names the recipient, so the mail must have exactly one; enqueue a mail for each (enqueueMany())
 MailQueue\MessageException [unsubscribe[list]]: unsubscribe[list]: the link names the recipient, so the mail must have exactly one; enqueue a mail for each (enqueueMany())
+MailQueue\MessageException [url]: url: it must be an https: URI without "#"
+MailQueue\MessageException [url]: url: it must be an https: URI without "#"
+ValueError: MailQueue::unsubscribeUrl(): Argument #2 ($list) must not contain any null bytes
 -- the page
 200 Unsubscribe from Our <newsletter> | A…@example.net gets no more mail of this list then. []
 default-src 'none'; style-src 'sha256-AqDl0kr4XFejVnnyZt0j4DiVDTWEt487H7d/HzYKVP4='; form-action 'self'; base-uri 'none'; frame-ancestors 'none'
@@ -111,6 +138,9 @@ OPTIONS 405 []
 200 You are unsubscribed | A…@example.net gets no more mail of the list Our <newsletter>. [["ann.muster@example.net","list:news","unsubscribe","unsubscribe link"]]
 200 You are unsubscribed | A…@example.net gets no more mail of the list Our <newsletter>. [["ann.muster@example.net","list:news","unsubscribe","unsubscribe link"]]
 sent 1 suppressed 1
+-- without a token no database is asked; what the application throws does not undo it
+400 400 400 503 [][]
+200 unsubscribed [["Ann.Muster@example.net","list:news"]][["ann.muster@example.net","list:news","unsubscribe","unsubscribe link"]]
 -- old, and of another database
 400 200
 400

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Web\View;
 
 use MailQueue\Cli\Report\Waiting;
+use MailQueue\Internal;
 use MailQueue\Stats;
 use MailQueue\Status;
 use MailQueue\Web\Chart;
@@ -55,7 +56,7 @@ final class Overview extends View
     private function now(): Html
     {
         $stats = $this->stats();
-        $workers = (int) $this->context->queue->diagnostics()['workers'];
+        $workers = Internal::workers($this->context->queue);
         return Html::all(
             (new Troubles($this->context))->html($stats, $workers),
             Html::e('ul', ['class' => 'counts'], array_map(
@@ -183,7 +184,8 @@ final class Overview extends View
             )),
             $rows === null ? null : Html::e('p', [], $this->t(
                 'Registrations in total: %s',
-                $this->context->texts->number($rows)
+                $rows[1] ? $this->context->texts->about($rows[0])
+                    : $this->context->texts->number($rows[0])
             )),
         );
     }

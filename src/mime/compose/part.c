@@ -131,8 +131,8 @@ static bool is_message(const struct mq_media_type *type)
            !mq_str_begins_nocase(type->subtype, "global");
 }
 
-/* Prepares an attached message (RFC 2046, 5.2), which must not be encoded: it is sent as it is, in
- * 7bit or 8bit, if its lines allow that, and else as application/octet-stream. */
+/* Prepares an attached message (RFC 2046, 5.2), which must not be encoded. If its lines allow it,
+ * the message goes out unchanged in 7bit or 8bit. Otherwise it becomes application/octet-stream. */
 static enum mq_status prepare_message(struct mq_part *part, size_t *size, struct mq_error *err)
 {
     const struct mq_compose_part *source = part->source;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "db/sqlite/sqlite.h"
+#include "php/class/classes.h"
 #include "php/class/conversion.h"
 #include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
@@ -86,6 +87,33 @@ static void read_journal(struct mq_db *db, char out[16])
     mq_db_finish(db);
 }
 
+/* Sets *run_dir too, which the caller frees, also after a failure. */
+static enum mq_status count_workers(struct mq_queue *queue, char **run_dir, int *workers,
+                                    struct mq_error *err)
+{
+    *run_dir = NULL;
+    MQ_TRY(mq_php_run_dir(queue, run_dir, err));
+    return mq_slots_held(queue, *run_dir, MQ_WORKERS_MAX, workers, err);
+}
+
+ZEND_METHOD(MailQueue_Internal, workers)
+{
+    zval *object;
+    struct mq_error err;
+    char *run_dir = NULL;
+    int workers = 0;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_queue)
+    ZEND_PARSE_PARAMETERS_END();
+
+    struct mq_queue *queue = mq_php_queue_opened(object);
+    if (queue && mq_php_queue_ok(object, count_workers(queue, &run_dir, &workers, &err), &err)) {
+        RETVAL_LONG(workers);
+    }
+    free(run_dir);
+}
+
 static enum mq_status describe(struct mq_queue *queue, zval *out, struct mq_error *err)
 {
     struct mq_db *db = mq_queue_db(queue);
@@ -93,9 +121,8 @@ static enum mq_status describe(struct mq_queue *queue, zval *out, struct mq_erro
     char journal[16], *run_dir = NULL;
     int workers = 0;
     read_journal(db, journal);
-    MQ_TRY(mq_php_run_dir(queue, &run_dir, err));
+    enum mq_status status = count_workers(queue, &run_dir, &workers, err);
     char *log = mq_php_log_path(queue, run_dir);
-    enum mq_status status = mq_slots_held(queue, run_dir, MQ_WORKERS_MAX, &workers, err);
     if (status == MQ_OK) {
         array_init(out);
         add_assoc_string(out, "sqlite", mq_sqlite_version());

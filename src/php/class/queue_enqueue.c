@@ -90,7 +90,8 @@ static bool convert(const struct parameters *given, struct mq_php_arguments *arg
 {
     struct mq_error err;
     bool is_set;
-    zend_string *const texts[] = {args->reference, args->type, args->envelope_from, args->relay};
+    zend_string *const texts[] = {args->reference, args->type, args->envelope_from, args->relay,
+                                  args->list};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (texts[i]) {
             zend_string_addref(texts[i]);
@@ -111,7 +112,7 @@ ZEND_METHOD(MailQueue, enqueue)
     struct parameters given = {.send_at.is_null = true, .expires_at.is_null = true};
     bool no_maximum = true;
 
-    ZEND_PARSE_PARAMETERS_START(0, 11)
+    ZEND_PARSE_PARAMETERS_START(0, 12)
         Z_PARAM_OPTIONAL
         Z_PARAM_ZVAL(given.message)
         Z_PARAM_STR_OR_NULL(args.reference)
@@ -126,6 +127,7 @@ ZEND_METHOD(MailQueue, enqueue)
         Z_PARAM_ARRAY_OR_NULL(given.recipients)
         Z_PARAM_ARRAY_OR_NULL(given.dsn)
         Z_PARAM_STR_OR_NULL(args.relay)
+        Z_PARAM_STR_OR_NULL(args.list)
     ZEND_PARSE_PARAMETERS_END();
 
     args.max_attempts_given = !no_maximum;

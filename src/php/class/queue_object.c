@@ -175,8 +175,8 @@ void mq_php_queue_let_go(struct mq_php_queue *self)
     }
 }
 
-/* In a forked child, only forgets the connection, because it is the parent's. The next use opens
- * another. */
+/* In a forked child, frees the queue without closing the connection, which belongs to the parent.
+ * The next use opens another connection. */
 static void abandon_after_fork(struct mq_php_queue *self)
 {
     if (self->pid != mq_process_id()) {

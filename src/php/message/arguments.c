@@ -27,6 +27,7 @@ void mq_php_arguments_clear(struct mq_php_arguments *args)
     release_string(args->type);
     release_string(args->envelope_from);
     release_string(args->relay);
+    release_string(args->list);
     memset(args, 0, sizeof *args);
 }
 
@@ -132,6 +133,7 @@ static enum mq_status read_arguments(struct mq_php_arguments *args, HashTable *a
     MQ_TRY(read_int(array, "maxAttempts", &args->max_attempts, &args->max_attempts_given, err));
     MQ_TRY(read_string(array, "envelopeFrom", &args->envelope_from, err));
     MQ_TRY(read_string(array, "relay", &args->relay, err));
+    MQ_TRY(read_string(array, "list", &args->list, err));
     MQ_TRY(recipients ? mq_php_arguments_recipients(args, recipients, err) : MQ_OK);
     return dsn ? mq_php_arguments_dsn(args, dsn, err) : MQ_OK;
 }
@@ -141,7 +143,7 @@ enum mq_status mq_php_arguments_read(struct mq_php_arguments *args, HashTable *a
 {
     static const char *const names[] = {"message",    "reference", "type",        "priority",
                                         "sendAt",     "expiresAt", "maxAttempts", "envelopeFrom",
-                                        "recipients", "dsn",       "relay"};
+                                        "recipients", "dsn",       "relay",       "list"};
     zend_string *key;
     zval copy, *value;
     MQ_TRY(mq_php_check_keys(NULL, array, names, sizeof names / sizeof *names, err));

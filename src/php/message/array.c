@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-#include "core/ascii.h"
+#include "mime/unsubscribe.h"
 #include "php/class/conversion.h"
 
 /* ---- addresses ---- */
@@ -173,11 +173,7 @@ static enum mq_status read_list(struct mq_php_path path, HashTable *map, struct 
                             "unsubscribe: give both, as ['list' => 'news', 'url' => "
                             "'https://example.org/unsubscribe.php']");
     }
-    bool plain = mq_str_begins_nocase(fields->list_url, "https://") &&
-                 memchr(fields->list_url.data, '#', fields->list_url.len) == NULL;
-    return plain ? MQ_OK
-                 : mq_error_set(err, MQ_MESSAGE, "unsubscribe[url]",
-                                "unsubscribe[url]: it must be an https: URI without \"#\"");
+    return mq_unsubscribe_check(fields->list_url, "unsubscribe[url]", err);
 }
 
 static enum mq_status read_unsubscribe(struct mq_php_path path, const zval *value,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "mime/address.h"
 #include "mime/idn.h"
 #include "mime/subject.h"
@@ -15,6 +16,7 @@
 #include "php_mailqueue.h"
 #include "queue/job.h"
 #include "queue/queue.h"
+#include "queue/suppress/suppress.h"
 
 void mq_php_mail_clear(struct mq_php_mail *mail)
 {
@@ -226,6 +228,26 @@ static enum mq_status take_relay(struct mq_php_mail *mail, struct mq_error *err)
     return MQ_OK;
 }
 
+/* Sets the scope if the argument names the list; the message can have named it already. */
+static enum mq_status take_list(struct mq_php_mail *mail, const zend_string *given,
+                                struct mq_error *err)
+{
+    struct mq_str list = mq_php_view(given), scope = mq_buffer_view(&mail->scope);
+    if (given == NULL) {
+        return MQ_OK;
+    }
+    if (scope.len == 0) {
+        mq_buffer_cstr(&mail->scope, MQ_SCOPE_OF_LIST);
+        mq_buffer_str(&mail->scope, list);
+        return mail->scope.failed ? mq_error_nomem(err) : MQ_OK;
+    }
+    return mq_str_equal(list, mq_str_skip(scope, strlen(MQ_SCOPE_OF_LIST)))
+               ? MQ_OK
+               : mq_error_set(err, MQ_MESSAGE, "list",
+                              "list: the message names another one in unsubscribe[list]; name the "
+                              "list once");
+}
+
 enum mq_status mq_php_mail_compose(struct mq_php_mail *mail, const zval *value,
                                    const struct mq_job *job, struct mq_error *err)
 {
@@ -272,6 +294,7 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
         MQ_TRY(make_body(mail, message, now_s, err));
         MQ_TRY(take_relay(mail, err));
     }
+    MQ_TRY(take_list(mail, args->list, err));
     /* In the job, 0 means the backoff policy's maximum; but a 0 that was given is an error. */
     int attempts = args->max_attempts == 0 ? -1 : to_int(args->max_attempts);
     mail->job = (struct mq_new_job){

@@ -25,6 +25,7 @@ struct mq_php_arguments {
     zend_string *envelope_from; /* NULL: not given */
     zval recipients;            /* array; undefined: not given */
     zend_string *relay;         /* NULL: not given */
+    zend_string *list;          /* NULL: not given */
     struct mq_notify notify;    /* from the argument dsn */
 };
 
@@ -48,7 +49,7 @@ struct mq_php_mail {
     struct mq_new_job job;
     struct mq_buffer body;    /* wire form */
     struct mq_buffer subject; /* taken from the body */
-    struct mq_buffer scope;   /* the list that it is mail to; empty: none */
+    struct mq_buffer scope;   /* the list that it is mail to, as "list:news"; empty: none */
     /* Set by the caller if mq_php_arguments_name_list(). */
     const unsigned char *unsubscribe_key;
     char *message_id;
@@ -59,7 +60,7 @@ struct mq_php_mail {
 
 void mq_php_mail_clear(struct mq_php_mail *mail);
 
-/* Whether the message is mail to a list, so that it needs the key for its link to unsubscribe. */
+/* Whether the message gets a link to unsubscribe, so that the key is needed. */
 bool mq_php_arguments_name_list(const struct mq_php_arguments *args);
 /* Reads that key if it is needed. */
 enum mq_status mq_php_mail_key(struct mq_php_mail *mail, const struct mq_php_arguments *args,

@@ -29,6 +29,7 @@ struct mq_pdo_own {
     bool opening;    /* a new connection is being checked */
     bool bounded;    /* PostgreSQL: the session's waits for locks have a limit */
     bool resumes;    /* a lost connection is reopened if no transaction was lost */
+    bool persistent; /* PHP keeps it after the request */
     char begin[160]; /* the statement that begins a transaction */
 };
 
@@ -87,7 +88,7 @@ static inline bool mq_pdo_is_mysql(const struct mq_pdo *self)
     return self->base.driver->dialect == MQ_MYSQL;
 }
 
-/* Whether the connection is a parent process's. */
+/* Whether a parent process opened the connection. */
 static inline bool mq_pdo_is_foreign(const struct mq_pdo *self)
 {
     return self->pid != mq_process_id();

@@ -99,8 +99,8 @@ enum mq_status mq_pdo_look(struct mq_pdo *self, struct mq_error *err)
     return mq_pdo_is_mysql(self) ? mq_pdo_mysql_look(self, err) : look_at_prepares(self, err);
 }
 
-/* Reads the process that the server named when the connection began. A pooler names a number that
- * it chose. */
+/* Reads the id of the server's process, which the server sent when the connection began. A pooler
+ * sends a number of its own. */
 enum mq_status mq_pdo_announced(struct mq_pdo *self, int64_t *pid, struct mq_error *err)
 {
     zval value;

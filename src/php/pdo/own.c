@@ -7,6 +7,7 @@
 #include "php/pdo/call.h"
 #include "php/pdo/server.h"
 #include "php/pdo/statement.h"
+#include "php_mailqueue.h"
 
 static int wait_ms(const struct mq_pdo *self)
 {
@@ -88,13 +89,28 @@ static enum mq_status set_up_session(struct mq_pdo *self, struct mq_error *err)
     return mq_pdo_is_pgsql(self) ? bound_waits(self, err) : MQ_OK;
 }
 
-enum mq_status mq_pdo_connect(struct mq_pdo *self, struct mq_error *err)
+/* Whether the connection may be the persistent one of this process. PDO gives the same one to all
+ * that ask, so a second queue would be in the first one's transaction. A worker's run holds locks of
+ * its session, which must end with it. */
+static bool may_persist(const struct mq_pdo *self)
+{
+    bool may = MAILQUEUE_G(database_persistent) && self->own.resumes;
+    for (const struct mq_pdo *other = MAILQUEUE_G(pdo_drivers); other && may; other = other->next) {
+        may = other == self || !other->own.persistent;
+    }
+    return may;
+}
+
+/* Sets *opened to whether PDO has opened the connection. */
+static enum mq_status connect_once(struct mq_pdo *self, bool *opened, struct mq_error *err)
 {
     zval pdo;
     self->calling = true;
-    enum mq_status status = mq_php_dsn_connect(self->own.dsn, self->own.busy_timeout_ms, &pdo, err);
+    enum mq_status status = mq_php_dsn_connect(self->own.dsn, self->own.busy_timeout_ms,
+                                               self->own.persistent, &pdo, err);
     self->calling = false;
     self->bailed = status == MQ_BAILOUT;
+    *opened = status == MQ_OK;
     MQ_TRY(status);
     ZVAL_COPY_VALUE(&self->object, &pdo);
     if (mq_pdo_is_foreign(self)) {
@@ -105,6 +121,19 @@ enum mq_status mq_pdo_connect(struct mq_pdo *self, struct mq_error *err)
     self->own.opening = false;
     if (status != MQ_OK && status != MQ_BAILOUT) {
         mq_pdo_drop(self, &self->object);
+    }
+    return status;
+}
+
+enum mq_status mq_pdo_connect(struct mq_pdo *self, struct mq_error *err)
+{
+    bool opened;
+    self->own.persistent = may_persist(self);
+    enum mq_status status = connect_once(self, &opened, err);
+    /* The server may have closed a persistent connection. PDO opens it again once it knows. */
+    if (status == MQ_IO && opened && self->own.persistent) {
+        mq_pdo_forget_cause(self);
+        status = connect_once(self, &opened, err);
     }
     return status;
 }

@@ -13,6 +13,7 @@
 
 #include "core/buffer.h"
 #include "core/file_id.h"
+#include "core/process_id.h"
 #include "db/server_dsn.h"
 #include "php/class/conversion.h"
 #include "php/guard.h"
@@ -87,6 +88,7 @@ struct connect {
     const struct mq_server_dsn *dsn;
     const char *text; /* of the DSN */
     int busy_timeout_ms;
+    bool persistent;
     const char *user; /* NULL: the client library searches by itself */
     const char *password;
     char line[PASSWORD_MAX + 1]; /* of the password file */
@@ -196,6 +198,16 @@ static zend_string *with_defaults(const struct connect *connect)
     return zend_strpprintf(0, "%s;%s", defaults, strchr(connect->text, ':') + 1);
 }
 
+/* A name of its own keeps the connection apart from persistent ones of the application. A forked
+ * child must not get its parent's, nor a queue one that waits longer for locks. */
+static void add_persistent(const struct connect *connect, zval *options)
+{
+    zval name;
+    ZVAL_STR(&name, zend_strpprintf(0, "mailqueue %d %d", (int)mq_process_id(),
+                                    connect->busy_timeout_ms));
+    add_index_zval(options, MQ_PDO_ATTR_PERSISTENT, &name);
+}
+
 static void build(void *context)
 {
     struct connect *connect = context;
@@ -213,6 +225,9 @@ static void build(void *context)
     add_index_long(&connect->args[3], MQ_PDO_ATTR_ERRMODE, MQ_PDO_ERRMODE_EXCEPTION);
     if (dsn->mysql) {
         set_mysql_options(connect, &connect->args[3]);
+    }
+    if (connect->persistent) {
+        add_persistent(connect, &connect->args[3]);
     }
     object_init_ex(connect->pdo, connect->ce);
 }
@@ -339,13 +354,16 @@ static enum mq_status open_pdo(struct connect *connect, struct mq_error *err)
     return MQ_OK;
 }
 
-enum mq_status mq_php_dsn_connect(const char *database, int busy_timeout_ms, zval *pdo,
-                                  struct mq_error *err)
+enum mq_status mq_php_dsn_connect(const char *database, int busy_timeout_ms, bool persistent,
+                                  zval *pdo, struct mq_error *err)
 {
     struct mq_server_dsn dsn;
     MQ_TRY(mq_server_dsn_parse(mq_str_of(database), &dsn, err));
-    struct connect connect = {
-        .dsn = &dsn, .text = database, .busy_timeout_ms = busy_timeout_ms, .pdo = pdo};
+    struct connect connect = {.dsn = &dsn,
+                              .text = database,
+                              .busy_timeout_ms = busy_timeout_ms,
+                              .persistent = persistent,
+                              .pdo = pdo};
     connect.ce = find_class(&dsn, err);
     enum mq_status status = connect.ce ? find_credentials(&connect, err) : MQ_CONFIG;
     for (int i = 0; i < 4; i++) {

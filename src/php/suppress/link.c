@@ -67,12 +67,12 @@ enum mq_status mq_php_mail_link(struct mq_php_mail *mail, const struct mq_php_fi
     }
     if (!mail->unsubscribe_key) {
         return mq_error_set(err, MQ_MESSAGE, "unsubscribe[list]",
-                            "unsubscribe[list]: a mail that is composed when it is sent cannot "
-                            "name a list; enqueue its message, or give the link of "
+                            "unsubscribe[list]: a mail that is composed when it is sent must have "
+                            "been enqueued with list: \"news\"; give it the link of "
                             "unsubscribeUrl()");
     }
     enum mq_status status = find_recipient(mail, fields, &list, err);
-    mq_buffer_cstr(&mail->scope, "list:");
+    mq_buffer_cstr(&mail->scope, MQ_SCOPE_OF_LIST);
     mq_buffer_str(&mail->scope, fields->list);
     if (status == MQ_OK && mail->scope.failed) {
         status = mq_error_nomem(err);

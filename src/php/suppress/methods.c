@@ -149,6 +149,7 @@ static enum mq_status make_url(struct mq_queue *queue, struct mq_str url,
                                struct mq_error *err)
 {
     char *plain = NULL;
+    MQ_TRY(mq_unsubscribe_check(url, "url", err));
     const unsigned char *key = mq_queue_suppression_key(queue, err);
     MQ_TRY(key ? mq_idn_address(who->address, "address", &plain, err) : err->status);
     who->address = mq_str_of(plain);
@@ -173,10 +174,10 @@ ZEND_METHOD(MailQueue, unsubscribeUrl)
 {
     zend_string *address, *list_name, *url;
 
-    if (zend_parse_parameters(ZEND_NUM_ARGS(), "SSS", &address, &list_name, &url) == FAILURE) {
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "SPS", &address, &list_name, &url) == FAILURE) {
         RETURN_THROWS();
     }
-    zend_string *scope = strpprintf(0, "list:%s", ZSTR_VAL(list_name));
+    zend_string *scope = strpprintf(0, MQ_SCOPE_OF_LIST "%s", ZSTR_VAL(list_name));
     struct mq_unsubscribe who = {mq_php_str(scope), mq_php_str(address), time(NULL)};
     show_url(ZEND_THIS, mq_php_str(url), &who, return_value);
     zend_string_release(scope);
@@ -207,27 +208,35 @@ static bool read_row(zval *row, struct mq_suppression *out)
     return ok;
 }
 
-static void suppress_rows(zval *object, HashTable *rows, zval *return_value)
+/* Reads all rows. False with an exception. */
+static bool read_rows(HashTable *rows, struct mq_suppression *out)
 {
-    size_t count = 0;
-    int64_t added = 0;
     zval *row;
-    struct mq_error err;
-    struct mq_suppression *items = safe_emalloc(zend_hash_num_elements(rows) + 1, sizeof *items, 0);
     ZEND_HASH_FOREACH_VAL (rows, row) {
         ZVAL_DEREF(row);
-        items[count] = (struct mq_suppression){.created_at = 0};
-        if (!read_row(row, &items[count++])) {
+        *out = (struct mq_suppression){.created_at = 0};
+        if (!read_row(row, out++)) {
             zend_argument_type_error(2, "must be a list of rows");
-            efree(items);
-            return;
+            return false;
         }
     }
     ZEND_HASH_FOREACH_END();
-    struct mq_queue *queue = mq_php_queue_use(object);
-    if (queue &&
-        mq_php_queue_ok(object, mq_queue_suppress(queue, items, count, &added, &err), &err)) {
-        RETVAL_LONG((zend_long)added);
+    return true;
+}
+
+static void suppress_rows(zval *object, HashTable *rows, bool dry, zval *return_value)
+{
+    size_t count = zend_hash_num_elements(rows);
+    int64_t added = 0;
+    struct mq_error err;
+    struct mq_suppression *items = safe_emalloc(count + 1, sizeof *items, 0);
+    struct mq_queue *queue = read_rows(rows, items) ? mq_php_queue_use(object) : NULL;
+    if (queue) {
+        enum mq_status status = dry ? mq_queue_would_suppress(queue, items, count, &added, &err)
+                                    : mq_queue_suppress(queue, items, count, &added, &err);
+        if (mq_php_queue_ok(object, status, &err)) {
+            RETVAL_LONG((zend_long)added);
+        }
     }
     efree(items);
 }
@@ -236,11 +245,13 @@ ZEND_METHOD(MailQueue_Internal, suppressMany)
 {
     zval *object;
     HashTable *rows;
+    bool dry = false;
 
-    if (zend_parse_parameters(ZEND_NUM_ARGS(), "Oh", &object, mq_ce_queue, &rows) == FAILURE) {
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "Oh|b", &object, mq_ce_queue, &rows, &dry) ==
+        FAILURE) {
         RETURN_THROWS();
     }
-    suppress_rows(object, rows, return_value);
+    suppress_rows(object, rows, dry, return_value);
 }
 
 static void forget(zval *object, struct mq_str address, zval *return_value)

@@ -31,14 +31,11 @@ struct mq_settings {
     bool redirect_all_but;      /* redirect_types are the types that are not redirected */
     struct mq_strings allow_to; /* addresses and "@domain"s that are not redirected */
     int64_t history_days;
-    int64_t suppressed;    /* mailSuppressed; 0: no suppression was ever made */
-    char *suppression_key; /* mailSuppressionKey, NULL when unset */
-    char *sessions;        /* mailDomainSessions, NULL when unset */
-    int64_t slowdown;      /* mailSlowdown */
-    char *slow_domains;    /* mailSlowDomains, NULL when unset */
-    char *pauses;          /* mailRelayPause, NULL when unset */
-    char *hours;           /* mailHours, NULL when unset; config/kept_hours.h reads it */
-    char *hours_kept;      /* mailHoursKept, NULL when unset */
+    int64_t suppressed; /* mailSuppressed; 0: no suppression was ever made */
+    int64_t slowdown;   /* mailSlowdown */
+    /* mailSuppressionKey, mailDomainSessions, mailSlowDomains, mailRelayPause, mailHours (which
+     * config/kept_hours.h reads) and mailHoursKept; NULL when unset */
+    char *suppression_key, *sessions, *slow_domains, *pauses, *hours, *hours_kept;
 };
 
 /* Whether a limit is set that the relay or a person asks for. */

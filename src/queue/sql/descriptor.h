@@ -1,6 +1,6 @@
 /* The columns of the job table. A line of MQ_COLUMNS says how a column is created, how it is read
- * and what a new row gets. A new column goes to the end, can be NULL and needs the next
- * MQ_SCHEMA_VERSION: opening a queue adds it to tables of an earlier version. */
+ * and what a new row gets. A new column goes to the end, takes NULL or has a DEFAULT, and
+ * needs the next MQ_SCHEMA_VERSION: opening a queue adds it to tables of an earlier version. */
 #ifndef MQ_QUEUE_SQL_DESCRIPTOR_H
 #define MQ_QUEUE_SQL_DESCRIPTOR_H
 
@@ -10,7 +10,8 @@
 #include "core/buffer.h"
 
 /* Arguments of X: symbol, name, type; the member of struct mq_job; the SQL of a new row's value,
- * with ? for a parameter (NULL: the column's default); the parameter's value (enqueue.c). */
+ * with ? for a parameter (NULL: the column's default); the parameter's value, where `job` is a
+ * struct mq_new_job (enqueue.c). */
 #define MQ_COLUMNS(X)                                                                             \
     X(ID, "id", "{i}", READ_INT64(id), NULL, mq_null())                                           \
     X(REFERENCE, "{r}", "{v}", READ_TEXT(reference), "?", mq_text(job->reference))                \

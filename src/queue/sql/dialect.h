@@ -31,8 +31,7 @@ struct mq_db;
     "SELECT " MQ_COUNT_OF(MQ_CLAIMABLE_SQL " ORDER BY priority") MQ_COUNT_OF(sending)           \
         MQ_COUNT_OF(failed " ORDER BY status, id") MQ_COUNT_OF("status = 'parked' ORDER BY id") \
             MQ_COUNT_OF(held " ORDER BY status, id") "(" oldest ")"
-/* The columns of the windows, counters, history and suppressions. docs/schema.sql says what they
- * mean. */
+/* The columns of windows, counters, history and suppressions: docs/schema.sql says more. */
 #define MQ_WINDOW_COLUMNS \
     "scope {v} NOT NULL, at {n} NOT NULL, n {n} NOT NULL, PRIMARY KEY (scope, at)"
 #define MQ_COUNT_COLUMNS                                                                     \

@@ -1,7 +1,6 @@
 /* What becomes of mail to suppressed recipients. Mail without a scope is kept for a person, parked,
  * because somebody may ask for it; nobody asks for a newsletter that was not sent. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/json.h"
 #include "policy/consequence.h"
@@ -10,6 +9,7 @@
 #include "queue/job.h"
 #include "queue/sql/columns.h"
 #include "queue/sql/transaction.h"
+#include "queue/steps.h"
 #include "queue/suppress/internal.h"
 
 /* The reason of the first suppressed recipient; if there are others, the recipient before it. */
@@ -35,19 +35,6 @@ static void tell(struct mq_tx *tx, const struct mq_job *job, enum mq_event_type 
     struct mq_event event = {
         .type = type, .recipients = (int)count, .reply = (char *)why, .ms = -1}; /* copied */
     mq_tx_event(tx, job, &event);
-}
-
-/* ---- nobody is left ---- */
-
-static enum mq_status park(struct mq_tx *tx, const struct mq_job *job, const char *why,
-                           struct mq_error *err)
-{
-    struct mq_value values[] = {mq_null(), mq_cstr(mq_outcomes[MQ_OUTCOME_SUPPRESSED].parked_for),
-                                mq_cstr(why), mq_int(job->id)};
-    struct mq_transition change = {job->state, MQ_PARKED, MQ_SQL_PARK, values, 4};
-    MQ_TRY(mq_job_transition(tx->queue, &change, err));
-    tell(tx, job, MQ_EVENT_PARKED, 0, why);
-    return MQ_OK;
 }
 
 /* ---- some are left ---- */
@@ -141,7 +128,7 @@ static enum mq_status apply(struct mq_tx *tx, struct mq_job *job, const char *wh
     }
     sum->rows++;
     if (nobody) {
-        return park(tx, job, why, err);
+        return mq_job_park(tx, job, MQ_OUTCOME_SUPPRESSED, why, err);
     }
     MQ_TRY(shorten(job, err));
     return write_shortened(tx->queue, job, err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
 #include "db/db.h"
 #include "queue/config/keys.h"
 #include "queue/handle.h"
@@ -30,6 +31,22 @@ static enum mq_status check_text(const char *field, struct mq_str s, size_t max,
               : mq_error_set(err, MQ_INVALID, field,
                              "%s must have at most %zu octets of UTF-8 without control characters",
                              field, max);
+}
+
+/* Another scope, such as "news", would stop no mail. */
+static enum mq_status check_scope(struct mq_str scope, struct mq_error *err)
+{
+    char shown[60];
+    MQ_TRY(check_text("scope", scope, MQ_SCOPE_MAX, err));
+    if (scope.len == 0 ||
+        (mq_str_begins(scope, MQ_SCOPE_OF_LIST) && scope.len > strlen(MQ_SCOPE_OF_LIST))) {
+        return MQ_OK;
+    }
+    mq_str_printable(shown, sizeof(shown), 0, scope);
+    return mq_error_set(err, MQ_INVALID, "scope",
+                        "scope cannot be \"%s\"; write " MQ_SCOPE_OF_LIST
+                        " and the name of the list, as list:news; leave it out for all mail",
+                        shown);
 }
 
 static enum mq_status check_reason(struct mq_str reason, struct mq_error *err)
@@ -71,7 +88,7 @@ static enum mq_status make_entry(const struct mq_suppress_state *state,
 {
     out->given = given;
     MQ_TRY(check_reason(given->reason, err));
-    MQ_TRY(check_text("scope", given->scope, MQ_SCOPE_MAX, err));
+    MQ_TRY(check_scope(given->scope, err));
     MQ_TRY(check_text("source", given->source, SOURCE_MAX, err));
     MQ_TRY(mq_suppress_canonical(given->address, &out->address, err));
     out->hash = mq_suppress_hash(state, mq_buffer_view(&out->address));
@@ -98,7 +115,7 @@ static enum mq_status mark_stored(struct mq_queue *queue, struct entry *entries,
     for (size_t i = 0; i < count; i++) {
         mq_buffer_printf(&text, "%s%" PRId64, i ? "," : "", (int64_t)entries[i].hash);
     }
-    mq_buffer_cstr(&text, ")");
+    mq_buffer_cstr(&text, "){u}"); /* also those that an older snapshot does not have */
     enum mq_status status =
         text.failed ? mq_error_nomem(err) : mq_suppress_query(queue, text.data, MQ_NO_ARGS, err);
     mq_buffer_clear(&text);
@@ -197,6 +214,23 @@ enum mq_status mq_queue_suppress(struct mq_queue *queue, const struct mq_suppres
         status = add(&tx, items, count, added, err);
     }
     return status;
+}
+
+enum mq_status mq_queue_would_suppress(struct mq_queue *queue, const struct mq_suppression *items,
+                                       size_t count, int64_t *added, struct mq_error *err)
+{
+    struct mq_tx tx = {.queue = queue};
+    bool undone = false;
+    if (!mq_queue_suppression_key(queue, err)) {
+        return err ? err->status : MQ_CONFIG;
+    }
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = add(&tx, items, count, added, err);
+        undone = status == MQ_OK;
+        status = undone ? MQ_THROWN : status; /* so it is rolled back */
+    }
+    return undone && status == MQ_THROWN ? MQ_OK : status;
 }
 
 /* ---- which ones ---- */

@@ -226,15 +226,16 @@ static void add_job(const struct mq_suppress_state *state, struct mq_job *job, b
     }
 }
 
-/* The least number that a job of the list was looked up with; 0: none was. */
-static int64_t least_cleared(const struct mq_job_list *due)
+/* The least number that a job of the list was looked up with, of those from `least` on; `newest` if
+ * there is none. */
+static int64_t least_cleared(const struct mq_job_list *due, int64_t least, int64_t newest)
 {
-    int64_t least = 0;
+    int64_t from = newest;
     for (size_t i = 0; i < due->count; i++) {
         int64_t one = due->jobs[i].cleared;
-        least = one > 0 && (least == 0 || one < least) ? one : least;
+        from = one > 0 && one >= least && one < from ? one : from;
     }
-    return least;
+    return from;
 }
 
 static void drop_empty(struct mq_job *job)
@@ -249,30 +250,37 @@ static void drop_empty(struct mq_job *job)
     }
 }
 
+/* Adds the recipients that a suppression may have come for since they were looked up. */
+static enum mq_status add_jobs(struct mq_tx *tx, struct mq_suppress_state *state,
+                               struct mq_job_list *due, struct suspects *all, struct mq_error *err)
+{
+    int64_t newest = tx->settings.suppressed;
+    int64_t from = least_cleared(due, newest - mq_suppress_reach(state), newest);
+    /* Within the application's transaction, which can be undone, what was read is not kept. */
+    bool reads = from < newest && !tx->joined;
+    MQ_TRY(reads ? mq_suppress_recent(tx->queue, state, from, newest, err) : MQ_OK);
+    for (size_t i = 0; i < due->count; i++) {
+        struct mq_job *job = &due->jobs[i];
+        if (job->cleared < newest) {
+            add_job(state, job, reads && job->cleared >= from, all);
+        }
+    }
+    state->asked += all->count;
+    return MQ_OK;
+}
+
 enum mq_status mq_suppress_find(struct mq_tx *tx, struct mq_job_list *due, struct mq_error *err)
 {
     struct suspects all = {0};
-    int64_t newest = tx->settings.suppressed;
-    bool known = false;
-    if (newest == 0 || due->count == 0) {
+    if (tx->settings.suppressed == 0 || due->count == 0) {
         return MQ_OK;
     }
-    const struct mq_suppress_state *state =
+    struct mq_suppress_state *state =
         mq_suppress_state(tx->queue, tx->settings.suppression_key, err);
     if (!state) {
         return err ? err->status : MQ_CONFIG;
     }
-    int64_t from = least_cleared(due);
-    /* Within the application's transaction, which can be undone, what was read is not kept. */
-    if (from > 0 && from < newest && !tx->joined) {
-        MQ_TRY(mq_suppress_recent(tx->queue, from, newest, &known, err));
-    }
-    for (size_t i = 0; i < due->count; i++) {
-        struct mq_job *job = &due->jobs[i];
-        if (job->cleared < newest) {
-            add_job(state, job, known && job->cleared > 0, &all);
-        }
-    }
+    MQ_TRY(add_jobs(tx, state, due, &all, err));
     MQ_TRY(ask(tx->queue, &all, err));
     for (size_t i = 0; i < due->count; i++) {
         drop_empty(&due->jobs[i]);

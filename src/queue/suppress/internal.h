@@ -3,18 +3,18 @@
 #ifndef MQ_QUEUE_SUPPRESS_INTERNAL_H
 #define MQ_QUEUE_SUPPRESS_INTERNAL_H
 
-#include "queue/sql/statements.h"
 #include "queue/suppress/suppress.h"
 
-#define MQ_RECENT_MAX 4096 /* hashes of new suppressions that a claim compares in memory */
+struct mq_args;
 
 /* Kept between claims. */
 struct mq_suppress_state {
     unsigned char key[MQ_SUPPRESSION_KEY];
+    size_t asked; /* recipients of due jobs that the database was asked about */
     int64_t from; /* the hashes are those of the suppressions after this one … */
     int64_t to;   /* … up to this one; 0: none were read */
     size_t count;
-    uint64_t hashes[MQ_RECENT_MAX]; /* sorted */
+    uint64_t *hashes; /* sorted */
 };
 
 /* Returns queue->suppress with this key, as the config table has it. What was kept with another key
@@ -34,9 +34,12 @@ enum mq_status mq_suppress_query(struct mq_queue *queue, const char *text, struc
 /* Reads the number of the newest suppression; `locks`: to make a larger one. */
 enum mq_status mq_suppress_newest(struct mq_queue *queue, bool locks, int64_t *newest,
                                   struct mq_error *err);
-/* Whether the state has, or can read, the hashes of all suppressions after `from`. */
-enum mq_status mq_suppress_recent(struct mq_queue *queue, int64_t from, int64_t newest, bool *known,
-                                  struct mq_error *err);
+/* How many of the newest suppressions it pays to keep in memory: more, the more often the database
+ * had to be asked. */
+int64_t mq_suppress_reach(const struct mq_suppress_state *state);
+/* Reads the hashes of all suppressions after `from`, unless the state has them. */
+enum mq_status mq_suppress_recent(struct mq_queue *queue, struct mq_suppress_state *state,
+                                  int64_t from, int64_t newest, struct mq_error *err);
 bool mq_suppress_is_recent(const struct mq_suppress_state *state, uint64_t hash);
 
 #endif

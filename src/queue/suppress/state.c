@@ -1,20 +1,14 @@
-/* The key, the hash of an address, and the hashes of new suppressions in memory. */
-#include <inttypes.h>
-#include <stdio.h>
+/* The key, and the number of the newest suppression. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/ascii.h"
-#include "core/siphash.h"
 #include "db/db.h"
-#include "mime/idn.h"
 #include "queue/config/keys.h"
 #include "queue/config/settings.h"
 #include "queue/handle.h"
 #include "queue/queue.h"
 #include "queue/suppress/internal.h"
-
-#define ADDRESS_MAX 254
 
 /* ---- the key ---- */
 
@@ -98,32 +92,11 @@ const unsigned char *mq_queue_suppression_key(struct mq_queue *queue, struct mq_
 
 void mq_suppress_free(struct mq_queue *queue)
 {
+    if (queue->suppress) {
+        free(queue->suppress->hashes);
+    }
     free(queue->suppress);
     queue->suppress = NULL;
-}
-
-/* ---- addresses ---- */
-
-uint64_t mq_suppress_hash(const struct mq_suppress_state *state, struct mq_str address)
-{
-    char lower[ADDRESS_MAX];
-    size_t len = address.len < ADDRESS_MAX ? address.len : ADDRESS_MAX;
-    for (size_t i = 0; i < len; i++) {
-        lower[i] = mq_ascii_lower(address.data[i]);
-    }
-    return mq_siphash(state->key, (struct mq_str){lower, len});
-}
-
-enum mq_status mq_suppress_canonical(struct mq_str address, struct mq_buffer *out,
-                                     struct mq_error *err)
-{
-    char *plain = NULL;
-    MQ_TRY(mq_idn_address(mq_str_trim(address), "address", &plain, err));
-    for (const char *c = plain; *c; c++) {
-        mq_buffer_char(out, mq_ascii_lower(*c));
-    }
-    free(plain);
-    return out->failed ? mq_error_nomem(err) : MQ_OK;
 }
 
 /* ---- statements ---- */
@@ -150,57 +123,5 @@ enum mq_status mq_suppress_newest(struct mq_queue *queue, bool locks, int64_t *n
     while (mq_sql_next(queue, &status, err)) {
         *newest = mq_sql_column_int(queue, 0);
     }
-    return status;
-}
-
-/* ---- new suppressions ---- */
-
-static int compare_hashes(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-bool mq_suppress_is_recent(const struct mq_suppress_state *state, uint64_t hash)
-{
-    return bsearch(&hash, state->hashes, state->count, sizeof(hash), compare_hashes) != NULL;
-}
-
-/* Appends the hashes after `after`; *full: there are more than memory is for. */
-static enum mq_status read_hashes(struct mq_queue *queue, int64_t after, bool *full,
-                                  struct mq_error *err)
-{
-    struct mq_suppress_state *state = queue->suppress;
-    struct mq_args args = MQ_ARGS(mq_int(after));
-    enum mq_status status =
-        mq_suppress_query(queue, "SELECT hash FROM {Z} WHERE seq > ?1", args, err);
-    while (mq_sql_next(queue, &status, err)) {
-        *full = state->count == MQ_RECENT_MAX;
-        if (*full) {
-            mq_sql_finish(queue);
-            break;
-        }
-        state->hashes[state->count++] = (uint64_t)mq_sql_column_int(queue, 0);
-    }
-    qsort(state->hashes, state->count, sizeof(*state->hashes), compare_hashes);
-    return status;
-}
-
-enum mq_status mq_suppress_recent(struct mq_queue *queue, int64_t from, int64_t newest, bool *known,
-                                  struct mq_error *err)
-{
-    struct mq_suppress_state *state = queue->suppress;
-    bool full = newest - from > MQ_RECENT_MAX;
-    *known = !full;
-    if (full || (state->to == newest && state->from <= from)) {
-        return MQ_OK;
-    }
-    if (state->to == 0 || state->from > from || newest - state->from > MQ_RECENT_MAX) {
-        state->from = state->to = from;
-        state->count = 0;
-    }
-    enum mq_status status = read_hashes(queue, state->to, &full, err);
-    *known = status == MQ_OK && !full;
-    state->to = *known ? newest : 0;
     return status;
 }

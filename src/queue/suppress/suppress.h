@@ -24,6 +24,7 @@ struct mq_tx;
 
 #define MQ_SUPPRESSION_KEY 48  /* octets of mailSuppressionKey: 16 of SipHash, 32 of HMAC-SHA256 */
 #define MQ_SCOPE_MAX       190 /* octets of a scope, such as "list:news" */
+#define MQ_SCOPE_OF_LIST   "list:"
 
 /* ---- mail ---- */
 
@@ -57,6 +58,9 @@ struct mq_suppression {
  * a scope or a reason that cannot be; then nothing is added. */
 enum mq_status mq_queue_suppress(struct mq_queue *queue, const struct mq_suppression *items,
                                  size_t count, int64_t *added, struct mq_error *err);
+/* Says the same, and adds none. */
+enum mq_status mq_queue_would_suppress(struct mq_queue *queue, const struct mq_suppression *items,
+                                       size_t count, int64_t *added, struct mq_error *err);
 
 /* Which suppressions are meant. */
 struct mq_suppressed {

@@ -54,7 +54,7 @@ struct mq_http_result {
 
 /* Whether this libcurl signs a request whose body is read in pieces. */
 bool mq_http_can_sign(void);
-/* `dsn`, `events` and `trace` (NULL: none) are borrowed and must outlive the client. */
+/* Borrows `dsn`, `events` and `trace`, which must outlive the client. Only `trace` can be NULL. */
 enum mq_status mq_http_client_new(const struct mq_dsn *dsn, const struct mq_http_events *events,
                                   struct mq_buffer *trace, struct mq_http_client **out,
                                   struct mq_error *err);

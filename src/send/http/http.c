@@ -65,7 +65,8 @@ static bool addresses_are_safe(const struct mq_http_slot *slot, char why[MQ_TARG
     return true;
 }
 
-/* The token is borrowed until the next step of its account. */
+/* Begins the request, with the account's access token if there is an account. The token is borrowed
+ * until the account's next step. */
 static bool begin_exchange(struct mq_http_slot *slot)
 {
     struct mq_oauth *account = slot->pool->account;

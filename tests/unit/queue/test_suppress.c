@@ -105,13 +105,15 @@ static void test_refused_values(void **state)
         {.address = {"no address", 10}, .reason = {"manual", 6}},
         {.address = {"a@b.example", 11}, .reason = {"bounce", 6}},
         {.address = {"a@b.example", 11}, .reason = {"manual", 6}, .scope = {"a\nb", 3}},
+        {.address = {"a@b.example", 11}, .reason = {"manual", 6}, .scope = {"news", 4}},
+        {.address = {"a@b.example", 11}, .reason = {"manual", 6}, .scope = {"list:", 5}},
         {.address = {"a@b.example", 11}, .reason = {"manual", 6}, .source = {"\xFF", 1}},
     };
-    static const char *const fields[] = {"address", "reason", "scope", "source"};
+    static const char *const fields[] = {"address", "reason", "scope", "scope", "scope", "source"};
     int64_t added;
     struct fixture fx;
     fx_open(&fx);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_not_equal(mq_queue_suppress(fx.queue, &bad[i], 1, &added, &fx.err), MQ_OK);
         assert_string_equal(fx.err.field, fields[i]);
     }
@@ -275,6 +277,26 @@ static void test_composed_for_some(void **state)
     fx_close(&fx);
 }
 
+static void test_composed_for_a_list(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    bool lost = true;
+    fx_open(&fx);
+    suppress(&fx, "a@b.example", "unsubscribe", NULL);
+    fx_mail(&fx, NULL);
+    fx_sql(&fx, "UPDATE mail_queue SET scope = 'list:news'");
+    assert_int_equal(fx_claim(&fx), 1);
+    struct mq_job *job = &fx.claim.jobs[0];
+    job->envelope_from = strdup("from@example.org");
+    mq_strings_add(&job->recipients, MQ_STR("a@b.example"));
+    assert_int_equal(mq_queue_set_envelope(fx.queue, job, NULL, &lost, &fx.err), MQ_OK);
+    fx_kind(&fx, 0, MQ_OUTCOME_SUPPRESSED, job->suppressed[0]);
+    assert_string_equal(fx_events(&fx), "suppressed");
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 0);
+    fx_close(&fx);
+}
+
 /* Mail that was looked up is only compared with what is newer; mail that a suppression concerned is
  * looked up again. */
 static void test_cleared(void **state)
@@ -305,30 +327,94 @@ static void test_cleared(void **state)
     fx_close(&fx);
 }
 
-/* More new ones than are compared in memory. */
-static void test_many_new(void **state)
+/* Suppresses first@, then n0@ … n4999@: more than a claim reads without need. */
+static void suppress_many(struct fixture *fx)
 {
-    (void)state;
     enum { MANY = 5000 };
-    struct fixture fx;
     static char addresses[MANY][24];
     static struct mq_suppression items[MANY];
     int64_t added = 0;
-    fx_open(&fx);
-    suppress(&fx, "first@b.example", "manual", NULL);
-    store_one(&fx, NULL, "n4999@b.example");
-    store_one(&fx, NULL, "n5000@b.example");
+    suppress(fx, "first@b.example", "manual", NULL);
     for (int i = 0; i < MANY; i++) {
         snprintf(addresses[i], sizeof(addresses[i]), "n%d@b.example", i);
         items[i] =
             (struct mq_suppression){.address = mq_str_of(addresses[i]), .reason = MQ_STR("manual")};
     }
-    assert_int_equal(mq_queue_suppress(fx.queue, items, MANY, &added, &fx.err), MQ_OK);
-    assert_int_equal(added, MANY);
-    assert_int_equal(mq_queue_suppress(fx.queue, items, MANY, &added, &fx.err), MQ_OK);
-    assert_int_equal(added, 0);
+    for (int i = 0; i < 3; i++) {
+        int64_t expected = i == 2 ? 0 : MANY;
+        assert_int_equal(i == 0 ? mq_queue_would_suppress(fx->queue, items, MANY, &added, &fx->err)
+                                : mq_queue_suppress(fx->queue, items, MANY, &added, &fx->err),
+                         MQ_OK);
+        assert_int_equal(added, expected);
+    }
+}
+
+/* Mail to a suppressed recipient, as if it had been looked up before the suppression with this
+ * number came. The claim shows whether it asks the database. */
+static size_t claim_marked(struct fixture *fx, const char *recipient, int cleared)
+{
+    char text[80];
+    snprintf(text, sizeof(text), "UPDATE mail_queue SET cleared = %d WHERE status = 'pending'",
+             cleared);
+    store_one(fx, NULL, recipient);
+    fx_sql(fx, text);
+    return claim_all(fx);
+}
+
+static void test_many_new(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    suppress(&fx, "x@b.example", "manual", NULL);
+    store_one(&fx, NULL, "n4999@b.example");
+    store_one(&fx, NULL, "n5000@b.example");
+    suppress_many(&fx);
     assert_int_equal(claim_all(&fx), 1);
     fx_assert_text(&fx, "SELECT recipients FROM mail_queue", "[\"n4999@b.example\"]");
+    fx_close(&fx);
+}
+
+/* A mail that is too old for memory does not make a claim ask about the others. */
+static void test_old_beside_new(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    suppress_many(&fx);
+    assert_int_equal(claim_marked(&fx, "first@b.example", 1), 0);
+    store_one(&fx, NULL, "old@b.example");
+    fx_sql(&fx, "UPDATE mail_queue SET cleared = 1 WHERE status = 'pending'");
+    store_one(&fx, NULL, "n10@b.example");
+    fx_sql(&fx, "UPDATE mail_queue SET cleared = 5001 WHERE recipients LIKE '%n10%'");
+    suppress(&fx, "y@b.example", "manual", NULL);
+    assert_int_equal(claim_all(&fx), 2);
+    fx_close(&fx);
+}
+
+/* The more often the database had to be asked, the more is kept in memory. */
+static void test_reach(void **state)
+{
+    (void)state;
+    static const char *const some[] = {"a@b.example", "b@b.example", "c@b.example", "d@b.example",
+                                       "e@b.example", "f@b.example", "g@b.example", "h@b.example"};
+    struct fixture fx;
+    fx_open(&fx);
+    suppress_many(&fx);
+    for (int i = 0; i < 40; i++) {
+        store(&fx, NULL, some, 8);
+        fx_sql(&fx, "UPDATE mail_queue SET cleared = NULL");
+        assert_int_equal(claim_all(&fx), 8);
+    }
+    assert_int_equal(claim_marked(&fx, "first@b.example", 1), 1);
+    assert_int_equal(claim_marked(&fx, "n0@b.example", 1), 0);
+    assert_int_equal(claim_marked(&fx, "n4999@b.example", 5000), 0);
+    store(&fx, NULL, some, 8);
+    suppress(&fx, "c@b.example", "manual", NULL);
+    suppress(&fx, "g@b.example", "manual", NULL);
+    assert_int_equal(claim_all(&fx), 6);
+    assert_int_equal(claim_marked(&fx, "n2500@b.example", 1), 0);
+    assert_int_equal(claim_marked(&fx, "first@b.example", 1), 1);
     fx_close(&fx);
 }
 
@@ -400,8 +486,11 @@ int main(void)
         cmocka_unit_test(test_some_recipients),
         cmocka_unit_test(test_composed),
         cmocka_unit_test(test_composed_for_some),
+        cmocka_unit_test(test_composed_for_a_list),
         cmocka_unit_test(test_cleared),
         cmocka_unit_test(test_many_new),
+        cmocka_unit_test(test_old_beside_new),
+        cmocka_unit_test(test_reach),
         cmocka_unit_test(test_forgotten),
         cmocka_unit_test(test_same_hash),
         cmocka_unit_test(test_without_key),
