@@ -69,6 +69,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
   mailqueue_sources="
     dnl sources: begin
     mailqueue.c
+    src/campaign/adding.c
+    src/campaign/mailing.c
     src/core/buffer.c
     src/core/clock.c
     src/core/error.c
@@ -128,6 +130,10 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/wire/repair_fold.c
     src/mime/wire/repair_param.c
     src/mime/wire/repair_words.c
+    src/php/campaign/add.c
+    src/php/campaign/message.c
+    src/php/campaign/methods.c
+    src/php/campaign/object.c
     src/php/capture/as_sendmail.c
     src/php/capture/capture.c
     src/php/capture/header_text.c
@@ -199,6 +205,11 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/warmup.c
     src/policy/zone.c
     src/queue/body.c
+    src/queue/campaign/change.c
+    src/queue/campaign/feed.c
+    src/queue/campaign/progress.c
+    src/queue/campaign/recipients.c
+    src/queue/campaign/table.c
     src/queue/claim/claim.c
     src/queue/claim/closed.c
     src/queue/claim/turns.c
@@ -359,6 +370,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_NEW_EXTENSION([mailqueue], [$mailqueue_sources], [$ext_shared],,
     [-I@ext_srcdir@/src -I@ext_srcdir@ $mailqueue_cflags])
   dnl directories: begin
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/campaign])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/core])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/db])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/db/sqlite])
@@ -368,6 +380,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/template])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/text])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/wire])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/php/campaign])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/capture])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/class])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php])
@@ -377,6 +390,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/worker])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/policy])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/campaign])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/claim])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/config])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/sql])

@@ -16,6 +16,7 @@
 #ifndef MQ_WORKER_RUN_H
 #define MQ_WORKER_RUN_H
 
+#include "campaign/mailing.h"
 #include "core/clock.h"
 #include "policy/states.h"
 #include "queue/event.h"
@@ -83,6 +84,8 @@ struct mq_run {
     int64_t first_done_ms;                       /* when `done` stopped being empty */
     bool unknown_jobs; /* perhaps this run has claimed jobs that have no delivery */
     struct mq_events events;
+    struct mq_mailings mailings;
+    bool finished; /* perhaps a campaign has finished that was not told of */
 
     int64_t start_ms;    /* CLOCK_BOOTTIME, as deadline_ms */
     int64_t deadline_ms; /* INT64_MAX: none */

@@ -47,7 +47,7 @@ static inline void pay_when_composed(struct fixture *fx)
         struct mq_job *job = &fx->claim.jobs[i];
         job->envelope_from = strdup("full@a.x");
         assert_true(mq_strings_add(&job->recipients, MQ_STR("a@b.c")));
-        assert_int_equal(mq_queue_set_envelope(fx->queue, job, &lost, &fx->err), MQ_OK);
+        assert_int_equal(mq_queue_set_envelope(fx->queue, job, NULL, &lost, &fx->err), MQ_OK);
         assert_int_equal(job->targets.count, i < 2);
         assert_int_equal(job->paid, i < 2);
     }

@@ -199,6 +199,49 @@ enum mq_status mq_suppress_new(struct mq_tx *tx, struct mq_new_job *jobs, size_t
     return status == MQ_CONFIG ? MQ_OK : status; /* without a key, the claim says so */
 }
 
+/* ---- recipients of campaigns ---- */
+
+/* Sets `found` of those that are suppressed; why[] has room for each. */
+static enum mq_status look_up(struct mq_queue *queue, struct mq_str scope,
+                              struct mq_suppress_check *items, size_t count, char **why,
+                              struct mq_error *err)
+{
+    struct suspects all = {0};
+    for (size_t i = 0; i < count; i++) {
+        add_suspect(&all, &(struct suspect){items[i].hash, items[i].address, scope, &why[i]});
+    }
+    enum mq_status status = ask(queue, &all, err);
+    for (size_t i = 0; i < count; i++) {
+        items[i].found = why[i] != NULL;
+        free(why[i]);
+    }
+    return status;
+}
+
+enum mq_status mq_suppress_check(struct mq_tx *tx, struct mq_str scope,
+                                 struct mq_suppress_check *items, size_t count, int64_t *newest,
+                                 struct mq_error *err)
+{
+    struct mq_error why = {.status = MQ_CONFIG};
+    const struct mq_suppress_state *state = mq_suppress_load(tx->queue, &why);
+    for (size_t i = 0; state && i < count; i++) {
+        items[i].hash = mq_suppress_hash(state, items[i].address);
+        items[i].found = false;
+    }
+    if (!state && err) {
+        *err = why;
+    }
+    MQ_TRY(state ? mq_suppress_newest(tx->queue, false, newest, err) : why.status);
+    char **texts = *newest && count ? calloc(count, sizeof(*texts)) : NULL;
+    if (*newest == 0 || count == 0) {
+        return MQ_OK;
+    }
+    enum mq_status status =
+        texts ? look_up(tx->queue, scope, items, count, texts, err) : mq_error_nomem(err);
+    free(texts);
+    return status;
+}
+
 /* ---- due jobs ---- */
 
 static bool make_room(struct mq_job *job)
