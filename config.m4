@@ -131,9 +131,9 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/wire/repair_param.c
     src/mime/wire/repair_words.c
     src/php/campaign/add.c
-    src/php/campaign/message.c
-    src/php/campaign/methods.c
-    src/php/campaign/object.c
+    src/php/campaign/campaign_methods.c
+    src/php/campaign/campaign_object.c
+    src/php/campaign/set_message.c
     src/php/capture/as_sendmail.c
     src/php/capture/capture.c
     src/php/capture/header_text.c
@@ -205,9 +205,10 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/warmup.c
     src/policy/zone.c
     src/queue/body.c
-    src/queue/campaign/change.c
+    src/queue/campaign/acts.c
+    src/queue/campaign/count.c
+    src/queue/campaign/failures.c
     src/queue/campaign/feed.c
-    src/queue/campaign/progress.c
     src/queue/campaign/recipients.c
     src/queue/campaign/table.c
     src/queue/claim/claim.c

@@ -49,7 +49,8 @@ final class Campaigns
         foreach ($from->all("SELECT id FROM $from->campaigns ORDER BY id") as [$id]) {
             $id = (int) self::text($id);
             [$first, $end] = [$id * self::IDS, ($id + 1) * self::IDS];
-            $there = $to->value("SELECT max(id) FROM $to->recipients WHERE id > $first AND id < $end");
+            $there = $to->value("SELECT max(id) FROM $to->recipients WHERE id > $first "
+                . "AND id < $end");
             $this->rows(
                 $from->recipients,
                 $to->recipients,

@@ -95,8 +95,8 @@ enum mq_status mq_adding_store(struct mq_adding *adding, struct mq_queue *queue,
         adding->items[i] = (struct mq_recipient){
             view(adding, kept->address), view(adding, kept->name), view(adding, kept->fields)};
     }
-    enum mq_status status =
-        mq_campaign_add(queue, adding->id, adding->items, adding->count, &added, err);
+    const struct mq_recipients recipients = {adding->items, adding->count};
+    enum mq_status status = mq_campaign_add(queue, adding->id, &recipients, &added, err);
     adding->added += status == MQ_OK ? added : 0;
     adding->count = 0;
     mq_buffer_reset(&adding->text);

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "mime/template/campaign_message.h"
 #include "mime/unsubscribe.h"
 #include "mime/wire/envelope.h"
 #include "queue/campaign/campaign.h"
 #include "queue/job.h"
+#include "queue/queue.h"
 #include "queue/suppress/suppress.h"
 
 struct mq_mailing {
@@ -78,13 +80,16 @@ enum mq_status mq_mailing_open(struct mq_queue *queue, int64_t campaign_id, stru
 
 /* Who gets the mail, with the link to unsubscribe; `uri` is room for its view. */
 static struct mq_campaign_recipient recipient_of(struct mq_mailing *mailing,
-                                                 const struct mq_addressee *to, int64_t date_s,
-                                                 struct mq_str *uri)
+                                                 const struct mq_addressee *to, struct mq_str *uri)
 {
-    struct mq_campaign_recipient out = {
-        .address = to->address, .name = to->name, .fields = to->fields, .date_s = date_s};
+    struct mq_campaign_recipient out = {.address = to->address,
+                                        .name = to->name,
+                                        .fields = to->fields,
+                                        .message_id = to->message_id,
+                                        .date_s = to->date_s};
     if (mailing->campaign.list_url) {
-        const struct mq_unsubscribe who = {mq_str_of(mailing->campaign.scope), to->address, date_s};
+        const struct mq_unsubscribe who = {mq_str_of(mailing->campaign.scope), to->address,
+                                           to->date_s};
         mq_buffer_reset(&mailing->link);
         mq_unsubscribe_url(mailing->key, mq_str_of(mailing->campaign.list_url), &who,
                            &mailing->link);
@@ -99,19 +104,17 @@ enum mq_status mq_mailing_check(struct mq_mailing *mailing, const struct mq_addr
                                 struct mq_error *err)
 {
     struct mq_str uri;
-    struct mq_campaign_recipient recipient = recipient_of(mailing, to, 0, &uri);
+    struct mq_campaign_recipient recipient = recipient_of(mailing, to, &uri);
     return mailing->link.failed ? mq_error_nomem(err)
                                 : mq_campaign_message_check(mailing->message, &recipient, err);
 }
 
 enum mq_status mq_mailing_render(struct mq_mailing *mailing, const struct mq_addressee *to,
-                                 const char *message_id, int64_t date_s, struct mq_buffer *out,
-                                 struct mq_error *err)
+                                 struct mq_buffer *out, struct mq_error *err)
 {
     struct mq_str uri;
     struct mq_envelope envelope = {0};
-    struct mq_campaign_recipient recipient = recipient_of(mailing, to, date_s, &uri);
-    recipient.message_id = message_id;
+    struct mq_campaign_recipient recipient = recipient_of(mailing, to, &uri);
     enum mq_status status =
         mailing->link.failed
             ? mq_error_nomem(err)
@@ -129,6 +132,14 @@ void mq_mailings_clear(struct mq_mailings *all)
     }
     free(all->items);
     *all = (struct mq_mailings){0};
+}
+
+void mq_mailings_free(struct mq_mailings *all)
+{
+    if (all) {
+        mq_mailings_clear(all);
+        free(all);
+    }
 }
 
 /* Moves the one that was used last to the end, where the search begins. */
@@ -160,7 +171,7 @@ static enum mq_status find(struct mq_mailings *all, struct mq_queue *queue, int6
 }
 
 enum mq_status mq_mailings_render(struct mq_mailings *all, struct mq_queue *queue,
-                                  const struct mq_job *job, int64_t date_s, struct mq_buffer *out,
+                                  const struct mq_job *job, struct mq_buffer *out,
                                   struct mq_error *err)
 {
     struct mq_mailing *mailing = NULL;
@@ -168,8 +179,10 @@ enum mq_status mq_mailings_render(struct mq_mailings *all, struct mq_queue *queu
         return mq_error_set(err, MQ_INVALID, "recipients", "the campaign's mail has no recipient");
     }
     MQ_TRY(find(all, queue, job->campaign_id, &mailing, err));
-    const struct mq_addressee to = {mq_str_of(job->recipients.items[0]),
-                                    mq_str_of(job->recipient_name),
-                                    mq_str_of(job->recipient_fields)};
-    return mq_mailing_render(mailing, &to, job->message_id, date_s, out, err);
+    const struct mq_addressee to = {.address = mq_str_of(job->recipients.items[0]),
+                                    .name = mq_str_of(job->recipient_name),
+                                    .fields = mq_str_of(job->recipient_fields),
+                                    .message_id = job->message_id,
+                                    .date_s = mq_clock_now_s(mq_queue_clock(queue))};
+    return mq_mailing_render(mailing, &to, out, err);
 }

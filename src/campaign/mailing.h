@@ -14,9 +14,11 @@ struct mq_queue;
 
 /* Who gets a mail; borrowed. */
 struct mq_addressee {
-    struct mq_str address; /* plain, domain in A-labels */
-    struct mq_str name;    /* UTF-8; empty: none */
-    struct mq_str fields;  /* a JSON object; empty: none */
+    struct mq_str address;  /* plain, domain in A-labels */
+    struct mq_str name;     /* UTF-8; empty: none */
+    struct mq_str fields;   /* a JSON object; empty: none */
+    const char *message_id; /* render() only: "<…@…>" */
+    int64_t date_s;         /* render() only: UTC */
 };
 
 /* Reads and compiles a campaign's message, outside a transaction. MQ_CONFIG: it has none;
@@ -29,8 +31,7 @@ enum mq_status mq_mailing_check(struct mq_mailing *mailing, const struct mq_addr
                                 struct mq_error *err);
 /* Appends the mail, in wire form, to `out` (initialised, empty). */
 enum mq_status mq_mailing_render(struct mq_mailing *mailing, const struct mq_addressee *to,
-                                 const char *message_id, int64_t date_s, struct mq_buffer *out,
-                                 struct mq_error *err);
+                                 struct mq_buffer *out, struct mq_error *err);
 
 /* The mailings that a run has opened. All zero: none. */
 struct mq_mailings {
@@ -38,10 +39,11 @@ struct mq_mailings {
     size_t count;
 };
 void mq_mailings_clear(struct mq_mailings *all);
+void mq_mailings_free(struct mq_mailings *all); /* malloc'ed ones; NULL is allowed */
 /* Renders the mail of a claimed job, whose message was looked up (queue/body.h). MQ_MESSAGE or
  * MQ_INVALID: it cannot be sent as it is. */
 enum mq_status mq_mailings_render(struct mq_mailings *all, struct mq_queue *queue,
-                                  const struct mq_job *job, int64_t date_s, struct mq_buffer *out,
+                                  const struct mq_job *job, struct mq_buffer *out,
                                   struct mq_error *err);
 
 #endif

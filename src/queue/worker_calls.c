@@ -5,7 +5,7 @@
 
 #include "core/json.h"
 #include "policy/limits.h"
-#include "queue/campaign/campaign.h"
+#include "queue/campaign/feed.h"
 #include "queue/claim.h"
 #include "queue/config/kept_hours.h"
 #include "queue/handle.h"

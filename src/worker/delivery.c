@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "campaign/mailing.h"
 #include "mime/dkim/sign.h"
 #include "mime/header.h"
 #include "mime/wire/repair.h"
@@ -132,8 +133,10 @@ static bool render(struct mq_delivery *delivery)
     struct mq_run *run = delivery->run;
     struct mq_error error = {0};
     struct mq_buffer out = {0};
-    enum mq_status status = mq_mailings_render(&run->mailings, run->queue, &delivery->job,
-                                               mq_run_now_s(run), &out, &error);
+    run->mailings = run->mailings ? run->mailings : calloc(1, sizeof(*run->mailings));
+    enum mq_status status =
+        run->mailings ? mq_mailings_render(run->mailings, run->queue, &delivery->job, &out, &error)
+                      : mq_error_nomem(&error);
     if (status == MQ_OK) {
         delivery->composed.message_len = out.len;
         delivery->composed.message = mq_buffer_take(&out);

@@ -1,5 +1,6 @@
 /* The loop: begins what is claimed, moves the transport on, settles and claims, until there is a
  * reason to end. */
+#include "campaign/mailing.h"
 #include "core/process_id.h"
 #include "queue/campaign/campaign.h"
 #include "queue/queue.h"
@@ -435,7 +436,7 @@ static void clear(struct mq_run *run)
     mq_domains_free(run->domains);
     mq_domain_sessions_free(run->sessions);
     mq_events_clear(&run->events);
-    mq_mailings_clear(&run->mailings);
+    mq_mailings_free(run->mailings);
     mq_slot_leave(&run->slot, run->stop.status != MQ_BAILOUT && !run->database.lost);
     if (!run->options->in_request) {
         mq_signals_restore();

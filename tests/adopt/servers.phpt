@@ -214,7 +214,7 @@ The old table is mail_queue_before. To go back, before mail is stored or sent:
   1 R1 pending 0 1768460400 - - en x 1
   7 R2 parked 2 2051222400 - exhausted de - 0
   9 R3 sending 1 1768460400 1768461000 - de y -
-  mail_queue_due mail_queue_expiry mail_queue_key mail_queue_lease mail_queue_state PRIMARY
+  mail_queue_due mail_queue_expiry mail_queue_key mail_queue_lease mail_queue_live mail_queue_state PRIMARY
 exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox does not exist, or is already the queue's.
 exit 0: Table mail_queue is as it was.
   mail_queue_due PRIMARY

@@ -6,7 +6,7 @@
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
-#include "php/campaign/object.h"
+#include "php/campaign/campaign_object.h"
 #include "php/class/job_object.h"
 #include "php/class/queue_object.h"
 

@@ -15,7 +15,6 @@
 #include "queue/body.h"
 #include "queue/claim.h"
 #include "queue/job.h"
-#include "queue/queue.h"
 #include "worker/dead_runs.h"
 
 #define RETRY_MAX_S     (366 * 86400)
@@ -56,10 +55,9 @@ static enum mq_status render_campaigns(struct mq_queue *queue, struct mq_claim *
     struct mq_mailings all = {0};
     struct mq_buffer out = {0};
     enum mq_status status = MQ_OK;
-    int64_t now_s = mq_clock_now_s(mq_queue_clock(queue));
     for (size_t i = 0; i < claim->count && status == MQ_OK; i++) {
         struct mq_job *job = &claim->jobs[i];
-        status = job->campaign_id ? mq_mailings_render(&all, queue, job, now_s, &out, err) : MQ_OK;
+        status = job->campaign_id ? mq_mailings_render(&all, queue, job, &out, err) : MQ_OK;
         if (status == MQ_OK && job->campaign_id) {
             job->body_len = out.len;
             job->body = mq_buffer_take(&out);

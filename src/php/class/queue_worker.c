@@ -301,6 +301,7 @@ static void run_worker(zval *object, struct run *run, zval *return_value)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
     struct mq_report report = {0};
+    run->hooks.queue = object;
     if (check_may_run(self) && check_arguments(run) && mq_php_queue_opened(object) &&
         do_run(self, run, &report)) {
         mq_php_report_new(return_value, &report);
@@ -335,7 +336,6 @@ ZEND_METHOD(MailQueue, runWorker)
 {
     struct run run = {0};
     zend_long *number = run.number;
-    bool *is_null = run.is_null;
     set_defaults(&run);
     ZEND_PARSE_PARAMETERS_START(0, 19)
         Z_PARAM_OPTIONAL
@@ -344,8 +344,8 @@ ZEND_METHOD(MailQueue, runWorker)
         Z_PARAM_LONG(number[ARG_CONNECTIONS])
         Z_PARAM_LONG(number[ARG_BATCH])
         Z_PARAM_LONG(number[ARG_LEASE])
-        Z_PARAM_LONG_OR_NULL(number[ARG_TIME_LIMIT], is_null[ARG_TIME_LIMIT])
-        Z_PARAM_LONG_OR_NULL(number[ARG_MESSAGE_LIMIT], is_null[ARG_MESSAGE_LIMIT])
+        Z_PARAM_LONG_OR_NULL(number[ARG_TIME_LIMIT], run.is_null[ARG_TIME_LIMIT])
+        Z_PARAM_LONG_OR_NULL(number[ARG_MESSAGE_LIMIT], run.is_null[ARG_MESSAGE_LIMIT])
         Z_PARAM_LONG(number[ARG_MAX_WORKERS])
         Z_PARAM_LONG(number[ARG_GRACE])
         Z_PARAM_BOOL(run.daemon)
@@ -360,7 +360,6 @@ ZEND_METHOD(MailQueue, runWorker)
         Z_PARAM_FUNC_OR_NULL(run.on_finished.info, run.on_finished.cache)
     ZEND_PARSE_PARAMETERS_END();
 
-    run.hooks.queue = ZEND_THIS;
     run_worker(ZEND_THIS, &run, return_value);
 }
 

@@ -10,7 +10,7 @@
 #include "core/process_id.h"
 #include "mime/dkim/sign.h"
 #include "mime/wire/repair.h"
-#include "php/campaign/object.h"
+#include "php/campaign/campaign_object.h"
 #include "php/class/conversion.h"
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"

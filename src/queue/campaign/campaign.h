@@ -12,12 +12,9 @@
 #include "core/error.h"
 #include "policy/states.h"
 
-struct mq_claim;
-struct mq_claim_request;
 struct mq_job;
 struct mq_job_list;
 struct mq_queue;
-struct mq_tx;
 
 #define MQ_CAMPAIGN_LIVE     1000
 #define MQ_CAMPAIGN_NAME_MAX 100  /* octets */
@@ -95,9 +92,14 @@ struct mq_recipient {
     struct mq_str name;    /* empty: none */
     struct mq_str fields;  /* a JSON object; empty: none */
 };
+struct mq_recipients {
+    const struct mq_recipient *items;
+    size_t count;
+};
 /* Adds recipients that are not there yet, in one transaction; *added says how many. */
-enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id, const struct mq_recipient *items,
-                               size_t count, int64_t *added, struct mq_error *err);
+enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id,
+                               const struct mq_recipients *recipients, int64_t *added,
+                               struct mq_error *err);
 /* What a recipient is in the table. */
 struct mq_recipient_row {
     int64_t id; /* 0: not found */
@@ -114,14 +116,6 @@ enum mq_status mq_campaign_find(struct mq_queue *queue, int64_t id, struct mq_st
  * becomes NONE, or LOST if the recipient is gone. */
 enum mq_status mq_campaign_read_jobs(struct mq_queue *queue, struct mq_job *const *jobs,
                                      size_t count, struct mq_error *err);
-/* Makes jobs of the next recipients, and ends campaigns without any left; at the end of a claim. */
-enum mq_status mq_campaign_feed(struct mq_tx *tx, struct mq_claim *claim, struct mq_error *err);
-/* Notes an event of a campaign's job. */
-void mq_campaign_note(struct mq_tx *tx, const struct mq_job *job, int type);
-/* Writes what was noted, before the commit; then takes jobs that came back off campaigns that do
- * not run. */
-enum mq_status mq_campaign_count(struct mq_tx *tx, struct mq_error *err);
-void mq_campaign_forget(struct mq_tx *tx);
 /* Takes a finished campaign whose onFinished has not begun, and notes that it begins; 0: none. */
 enum mq_status mq_campaign_take_finished(struct mq_queue *queue, int64_t *id, struct mq_error *err);
 /* Notes that onFinished has returned. */
@@ -138,8 +132,12 @@ struct mq_campaign_progress {
 };
 enum mq_status mq_campaign_look(struct mq_queue *queue, int64_t id,
                                 struct mq_campaign_progress *out, struct mq_error *err);
-/* Lists the parked jobs, by ascending id. */
-enum mq_status mq_campaign_failures(struct mq_queue *queue, int64_t id, int64_t after, int limit,
+struct mq_campaign_page {
+    int64_t id, after; /* of the campaign, and of a job */
+    int limit;
+};
+/* Lists parked jobs, by ascending id. */
+enum mq_status mq_campaign_failures(struct mq_queue *queue, const struct mq_campaign_page *page,
                                     struct mq_job_list *out, struct mq_error *err);
 /* Makes refused and exhausted jobs pending; a finished campaign runs again for them. */
 enum mq_status mq_campaign_retry(struct mq_queue *queue, int64_t id, int64_t *changed,

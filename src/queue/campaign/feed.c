@@ -1,102 +1,16 @@
-/* Feeds campaigns at the end of a claim, counts what became of their jobs, and ends them. */
+/* Feeds campaigns at the end of a claim, and ends them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/event_type.h"
+#include "queue/campaign/feed.h"
 #include "queue/campaign/internal.h"
 #include "queue/claim.h"
 #include "queue/config/keys.h"
 #include "queue/handle.h"
-#include "queue/job.h"
 #include "queue/sql/dialect.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
-
-/* ---- counts ---- */
-
-/* What one transaction did with jobs of a campaign. */
-struct mq_campaign_counts {
-    struct mq_campaign_counts *next; /* with a larger id */
-    int64_t id;
-    int64_t sent, suppressed, uncertain;
-};
-
-/* The counts of a campaign, in the order of ids, in which all transactions lock the rows; NULL
- * without memory. */
-static struct mq_campaign_counts *counts_of(struct mq_tx *tx, int64_t id)
-{
-    struct mq_campaign_counts **link = &tx->campaigns;
-    while (*link && (*link)->id < id) {
-        link = &(*link)->next;
-    }
-    if (*link && (*link)->id == id) {
-        return *link;
-    }
-    struct mq_campaign_counts *counts = calloc(1, sizeof(*counts));
-    if (counts) {
-        *counts = (struct mq_campaign_counts){.next = *link, .id = id};
-        *link = counts;
-    }
-    return counts;
-}
-
-void mq_campaign_note(struct mq_tx *tx, const struct mq_job *job, int type)
-{
-    if (!job->campaign_id || type == MQ_EVENT_CLAIMED) {
-        return;
-    }
-    struct mq_campaign_counts *counts = counts_of(tx, job->campaign_id);
-    tx->campaigns_failed = tx->campaigns_failed || !counts;
-    if (counts) {
-        counts->sent += type == MQ_EVENT_SENT;
-        counts->suppressed += type == MQ_EVENT_SUPPRESSED;
-        counts->uncertain += type == MQ_EVENT_UNCERTAIN;
-    }
-}
-
-void mq_campaign_forget(struct mq_tx *tx)
-{
-    while (tx->campaigns) {
-        struct mq_campaign_counts *counts = tx->campaigns;
-        tx->campaigns = counts->next;
-        free(counts);
-    }
-    tx->campaigns_failed = false;
-}
-
-/* Adds the counts to the campaign's row, which that locks, and looks at its state: another process
- * may have paused or cancelled the campaign while the jobs were being sent. */
-static enum mq_status write_counts(struct mq_queue *queue, const struct mq_campaign_counts *counts,
-                                   struct mq_error *err)
-{
-    struct mq_campaigns_found found = {0};
-    struct mq_args args = MQ_ARGS(mq_int(counts->sent), mq_int(counts->suppressed),
-                                  mq_int(counts->uncertain), mq_int(counts->id));
-    MQ_TRY(mq_sql_exec_text(queue,
-                            "UPDATE {M} SET sent = sent + ?1, suppressed = suppressed + ?2, "
-                            "uncertain = uncertain + ?3 WHERE id = ?4",
-                            args, err));
-    enum mq_status status = mq_campaigns_find(queue, "id = ?1 AND state IN ('paused', 'cancelled')",
-                                              MQ_ARGS(mq_int(counts->id)), "{u}", &found, err);
-    if (status == MQ_OK && found.count) {
-        status = mq_campaign_stop_jobs(queue, counts->id, found.items[0].state, err);
-    }
-    mq_campaigns_found_clear(&found);
-    return status;
-}
-
-enum mq_status mq_campaign_count(struct mq_tx *tx, struct mq_error *err)
-{
-    if (tx->campaigns_failed) {
-        return mq_error_nomem(err);
-    }
-    for (const struct mq_campaign_counts *c = tx->campaigns; c; c = c->next) {
-        MQ_TRY(write_counts(tx->queue, c, err));
-    }
-    mq_campaign_forget(tx);
-    return MQ_OK;
-}
 
 /* ---- feeding ---- */
 
@@ -250,7 +164,7 @@ enum mq_status mq_campaign_feed(struct mq_tx *tx, struct mq_claim *claim, struct
     }
     MQ_TRY(mq_campaign_count(tx, err));
     enum mq_status status =
-        mq_campaigns_find(tx->queue, "state = 'running'", MQ_NO_ARGS, "{w}", &running, err);
+        mq_campaigns_find(tx->queue, "state = 'running' ORDER BY id{w}", MQ_NO_ARGS, &running, err);
     if (status == MQ_OK) {
         status = feed_all(tx, &running, claim, err);
     }

@@ -150,7 +150,9 @@ static enum mq_status insert(struct mq_tx *tx, struct adding *a, int64_t *added,
     for (size_t i = 0; i < a->count; i++) {
         a->checks[i].address = a->items[i].address;
     }
-    MQ_TRY(mq_suppress_check(tx, scope, a->checks, a->count, &a->newest, err));
+    struct mq_suppress_checks checks = {scope, a->checks, a->count, 0};
+    MQ_TRY(mq_suppress_check(tx, &checks, err));
+    a->newest = checks.newest;
     MQ_TRY(a->queue->dialect->shared ? insert_many(a, err) : insert_each(a, err));
     return count_added(a, added, err);
 }
@@ -171,11 +173,13 @@ static enum mq_status add(struct mq_tx *tx, int64_t id, struct adding *a, int64_
     return status;
 }
 
-enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id, const struct mq_recipient *items,
-                               size_t count, int64_t *added, struct mq_error *err)
+enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id,
+                               const struct mq_recipients *recipients, int64_t *added,
+                               struct mq_error *err)
 {
     struct mq_tx tx = {.queue = queue};
-    struct adding a = {.queue = queue, .items = items, .count = count};
+    size_t count = recipients->count;
+    struct adding a = {.queue = queue, .items = recipients->items, .count = count};
     *added = 0;
     a.checks = count ? calloc(count, sizeof(*a.checks)) : NULL;
     if (!a.checks) {
@@ -227,12 +231,12 @@ enum mq_status mq_campaign_find(struct mq_queue *queue, int64_t id, struct mq_st
 {
     struct mq_tx reads = {.queue = queue};
     struct mq_suppress_check check = {.address = address};
-    int64_t newest = 0;
+    struct mq_suppress_checks one = {.items = &check, .count = 1};
     struct mq_args first =
         MQ_ARGS(mq_int(id * MQ_RECIPIENT_IDS), mq_int((id + 1) * MQ_RECIPIENT_IDS));
     *out = (struct mq_recipient_row){0};
     if (address.data) {
-        MQ_TRY(mq_suppress_check(&reads, MQ_STR(""), &check, 1, &newest, err));
+        MQ_TRY(mq_suppress_check(&reads, &one, err));
     }
     enum mq_status status =
         address.data ? mq_campaign_query(queue,

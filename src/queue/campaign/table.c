@@ -121,32 +121,11 @@ static enum mq_status take_row(struct mq_queue *queue, struct mq_campaigns_found
     return take_texts(queue, row) ? take_state(queue, row, err) : mq_error_nomem(err);
 }
 
-enum mq_status mq_campaign_query(struct mq_queue *queue, const char *text, struct mq_args args,
-                                 struct mq_error *err)
-{
-    char *sql = mq_sql_expand(queue->dialect, &queue->names, text);
-    enum mq_status status = sql ? mq_sql_query_text(queue, sql, args, err) : mq_error_nomem(err);
-    free(sql);
-    return status;
-}
-
-enum mq_status mq_campaign_int(struct mq_queue *queue, const char *text, struct mq_args args,
-                               int64_t *value, struct mq_error *err)
-{
-    enum mq_status status = mq_campaign_query(queue, text, args, err);
-    if (status == MQ_OK && mq_sql_next(queue, &status, err)) {
-        mq_value_int(queue->db->driver->column(queue->db, 0), value);
-        mq_sql_finish(queue);
-    }
-    return status;
-}
-
-enum mq_status mq_campaigns_find(struct mq_queue *queue, const char *where, struct mq_args args,
-                                 const char *end, struct mq_campaigns_found *out,
-                                 struct mq_error *err)
+enum mq_status mq_campaigns_find(struct mq_queue *queue, const char *tail, struct mq_args args,
+                                 struct mq_campaigns_found *out, struct mq_error *err)
 {
     struct mq_buffer text = {0};
-    mq_buffer_printf(&text, "SELECT " COLUMNS " FROM {M} WHERE %s ORDER BY id%s", where, end);
+    mq_buffer_printf(&text, "SELECT " COLUMNS " FROM {M} WHERE %s", tail);
     enum mq_status status =
         text.failed ? mq_error_nomem(err) : mq_campaign_query(queue, text.data, args, err);
     mq_buffer_clear(&text);
@@ -156,12 +135,11 @@ enum mq_status mq_campaigns_find(struct mq_queue *queue, const char *where, stru
     return status;
 }
 
-static enum mq_status read_one(struct mq_queue *queue, int64_t id, const char *end,
+static enum mq_status read_one(struct mq_queue *queue, int64_t id, const char *tail,
                                struct mq_campaign *out, struct mq_error *err)
 {
     struct mq_campaigns_found list = {0};
-    enum mq_status status =
-        mq_campaigns_find(queue, "id = ?1", MQ_ARGS(mq_int(id)), end, &list, err);
+    enum mq_status status = mq_campaigns_find(queue, tail, MQ_ARGS(mq_int(id)), &list, err);
     if (status == MQ_OK && list.count == 0) {
         status = mq_error_set(err, MQ_INVALID, "campaign",
                               "campaign %lld does not exist (any more): open it by its name",
@@ -178,7 +156,7 @@ static enum mq_status read_one(struct mq_queue *queue, int64_t id, const char *e
 enum mq_status mq_campaign_lock(struct mq_queue *queue, int64_t id, struct mq_campaign *out,
                                 struct mq_error *err)
 {
-    return read_one(queue, id, "{u}", out, err);
+    return read_one(queue, id, "id = ?1{u}", out, err);
 }
 
 enum mq_status mq_campaign_read(struct mq_queue *queue, int64_t id, struct mq_campaign *out,
@@ -186,7 +164,7 @@ enum mq_status mq_campaign_read(struct mq_queue *queue, int64_t id, struct mq_ca
 {
     *out = (struct mq_campaign){0};
     MQ_TRY(mq_schema_check(queue, err));
-    return read_one(queue, id, "", out, err);
+    return read_one(queue, id, "id = ?1", out, err);
 }
 
 /* ---- drafts ---- */

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "db/db.h"
-#include "queue/campaign/campaign.h"
+#include "queue/campaign/feed.h"
 #include "queue/config/keys.h"
 #include "queue/event.h"
 #include "queue/handle.h"

@@ -202,43 +202,49 @@ enum mq_status mq_suppress_new(struct mq_tx *tx, struct mq_new_job *jobs, size_t
 /* ---- recipients of campaigns ---- */
 
 /* Sets `found` of those that are suppressed; why[] has room for each. */
-static enum mq_status look_up(struct mq_queue *queue, struct mq_str scope,
-                              struct mq_suppress_check *items, size_t count, char **why,
+static enum mq_status look_up(struct mq_queue *queue, struct mq_suppress_checks *checks, char **why,
                               struct mq_error *err)
 {
     struct suspects all = {0};
-    for (size_t i = 0; i < count; i++) {
-        add_suspect(&all, &(struct suspect){items[i].hash, items[i].address, scope, &why[i]});
+    struct mq_suppress_check *items = checks->items;
+    for (size_t i = 0; i < checks->count; i++) {
+        add_suspect(&all,
+                    &(struct suspect){items[i].hash, items[i].address, checks->scope, &why[i]});
     }
     enum mq_status status = ask(queue, &all, err);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < checks->count; i++) {
         items[i].found = why[i] != NULL;
         free(why[i]);
     }
     return status;
 }
 
-enum mq_status mq_suppress_check(struct mq_tx *tx, struct mq_str scope,
-                                 struct mq_suppress_check *items, size_t count, int64_t *newest,
-                                 struct mq_error *err)
+static enum mq_status hash_all(struct mq_queue *queue, struct mq_suppress_checks *checks,
+                               struct mq_error *err)
 {
     struct mq_error why = {.status = MQ_CONFIG};
-    const struct mq_suppress_state *state = mq_suppress_load(tx->queue, &why);
-    for (size_t i = 0; state && i < count; i++) {
-        items[i].hash = mq_suppress_hash(state, items[i].address);
-        items[i].found = false;
+    const struct mq_suppress_state *state = mq_suppress_load(queue, &why);
+    for (size_t i = 0; state && i < checks->count; i++) {
+        checks->items[i].hash = mq_suppress_hash(state, checks->items[i].address);
+        checks->items[i].found = false;
     }
     if (!state && err) {
         *err = why;
     }
-    MQ_TRY(state ? mq_suppress_newest(tx->queue, false, newest, err) : why.status);
-    char **texts = *newest && count ? calloc(count, sizeof(*texts)) : NULL;
-    if (*newest == 0 || count == 0) {
+    return state ? MQ_OK : why.status;
+}
+
+enum mq_status mq_suppress_check(struct mq_tx *tx, struct mq_suppress_checks *checks,
+                                 struct mq_error *err)
+{
+    MQ_TRY(hash_all(tx->queue, checks, err));
+    MQ_TRY(mq_suppress_newest(tx->queue, false, &checks->newest, err));
+    if (checks->newest == 0 || checks->count == 0) {
         return MQ_OK;
     }
-    enum mq_status status =
-        texts ? look_up(tx->queue, scope, items, count, texts, err) : mq_error_nomem(err);
-    free(texts);
+    char **why = calloc(checks->count, sizeof(*why));
+    enum mq_status status = why ? look_up(tx->queue, checks, why, err) : mq_error_nomem(err);
+    free(why);
     return status;
 }
 

@@ -37,9 +37,14 @@ struct mq_suppress_check {
     uint64_t hash;         /* out */
     bool found;            /* out: it is suppressed */
 };
-/* Hashes the recipients, and looks them up. *newest: the newest suppression. */
-enum mq_status mq_suppress_check(struct mq_tx *tx, struct mq_str scope,
-                                 struct mq_suppress_check *items, size_t count, int64_t *newest,
+struct mq_suppress_checks {
+    struct mq_str scope; /* of their mail */
+    struct mq_suppress_check *items;
+    size_t count;
+    int64_t newest; /* out: the newest suppression */
+};
+/* Hashes the recipients, and looks them up. */
+enum mq_status mq_suppress_check(struct mq_tx *tx, struct mq_suppress_checks *checks,
                                  struct mq_error *err);
 /* Looks up the recipients of due jobs; says in job->suppressed why they get no mail. */
 enum mq_status mq_suppress_find(struct mq_tx *tx, struct mq_job_list *due, struct mq_error *err);

@@ -48,7 +48,8 @@ static void set_message(const char *text, bool listed)
 
 static struct mq_addressee ann(const char *fields)
 {
-    return (struct mq_addressee){MQ_STR("ann@example.net"), MQ_STR("Ann"), mq_str_of(fields)};
+    return (struct mq_addressee){
+        .address = MQ_STR("ann@example.net"), .name = MQ_STR("Ann"), .fields = mq_str_of(fields)};
 }
 
 static void test_needs_a_message(void **state)
@@ -119,7 +120,7 @@ static void test_renders(void **state)
     set_message("You live in {{city}}.", true);
     for (int i = 0; i < 2; i++) {
         mq_buffer_reset(&out);
-        assert_int_equal(mq_mailings_render(&all, fx.queue, &job, START, &out, &fx.err), MQ_OK);
+        assert_int_equal(mq_mailings_render(&all, fx.queue, &job, &out, &fx.err), MQ_OK);
         assert_non_null(strstr(out.data, "Subject: Hello Ann\r\n"));
         assert_non_null(strstr(out.data, "Message-ID: <c.1@example.org>\r\n"));
         assert_non_null(strstr(out.data, "You live in Berlin."));
@@ -129,7 +130,7 @@ static void test_renders(void **state)
     assert_int_equal(all.count, 1);
     job.recipient_fields = NULL;
     mq_buffer_reset(&out);
-    assert_int_equal(mq_mailings_render(&all, fx.queue, &job, START, &out, &fx.err), MQ_MESSAGE);
+    assert_int_equal(mq_mailings_render(&all, fx.queue, &job, &out, &fx.err), MQ_MESSAGE);
     mq_buffer_clear(&out);
     mq_mailings_clear(&all);
 }
@@ -157,7 +158,7 @@ static void test_several_mailings(void **state)
         snprintf(text, sizeof(text), "number %d", i % 3);
         job.campaign_id = ids[i % 3];
         mq_buffer_reset(&out);
-        assert_int_equal(mq_mailings_render(&all, fx.queue, &job, START, &out, &fx.err), MQ_OK);
+        assert_int_equal(mq_mailings_render(&all, fx.queue, &job, &out, &fx.err), MQ_OK);
         assert_non_null(strstr(out.data, text));
     }
     mq_buffer_clear(&out);

@@ -31,7 +31,8 @@ static int64_t add(struct fixture *fx, int64_t id, int count)
                                          .name = MQ_STR("Ann"),
                                          .fields = MQ_STR("{\"a\":1}")};
     }
-    if (mq_campaign_add(fx->queue, id, items, (size_t)count, &added, &fx->err) != MQ_OK) {
+    if (mq_campaign_add(fx->queue, id, &(struct mq_recipients){items, (size_t)count}, &added,
+                        &fx->err) != MQ_OK) {
         fail_msg("add: %s", fx->err.text);
     }
     return added;
@@ -99,7 +100,8 @@ static void test_recipients_once(void **state)
     assert_int_equal(add(&fx, new_campaign(&fx, "fall"), 3), 3);
     struct mq_recipient same = {.address = MQ_STR("R1@EXAMPLE.net")};
     int64_t added = -1;
-    assert_int_equal(mq_campaign_add(fx.queue, id, &same, 1, &added, &fx.err), MQ_OK);
+    assert_int_equal(
+        mq_campaign_add(fx.queue, id, &(struct mq_recipients){&same, 1}, &added, &fx.err), MQ_OK);
     assert_int_equal(added, 0);
     assert_int_equal(fx_int(&fx, "SELECT recipients FROM mail_campaign WHERE name = 'spring'"), 15);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_recipient"), 18);
@@ -332,7 +334,9 @@ static void test_failures(void **state)
     assert_int_equal(progress.campaign.sent, 1);
     assert_int_equal(progress.campaign.uncertain, 1);
     mq_campaign_clear(&progress.campaign);
-    assert_int_equal(mq_campaign_failures(fx.queue, id, 0, 10, &list, &fx.err), MQ_OK);
+    assert_int_equal(
+        mq_campaign_failures(fx.queue, &(struct mq_campaign_page){id, 0, 10}, &list, &fx.err),
+        MQ_OK);
     assert_int_equal(list.count, 1);
     assert_non_null(strstr(list.jobs[0].last_error, "no such user"));
     mq_job_list_clear(&list);

@@ -45,7 +45,8 @@ static void add(struct scene_worker *scene, int64_t id, int count)
     for (int i = 0; i < count; i++) {
         char address[40];
         snprintf(address, sizeof(address), "r%d@example.net", i);
-        const struct mq_addressee to = {mq_str_of(address), MQ_STR("Ann"), MQ_STR("{\"n\":1}")};
+        const struct mq_addressee to = {
+            .address = mq_str_of(address), .name = MQ_STR("Ann"), .fields = MQ_STR("{\"n\":1}")};
         assert_int_equal(mq_adding_take(adding, fx->queue, &to, &fx->err), MQ_OK);
     }
     assert_int_equal(mq_adding_store(adding, fx->queue, &fx->err), MQ_OK);

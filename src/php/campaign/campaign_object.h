@@ -1,6 +1,6 @@
 /* MailQueue\Campaign: a campaign's id, and the MailQueue object that it was opened with. */
-#ifndef MQ_PHP_CAMPAIGN_OBJECT_H
-#define MQ_PHP_CAMPAIGN_OBJECT_H
+#ifndef MQ_PHP_CAMPAIGN_CAMPAIGN_OBJECT_H
+#define MQ_PHP_CAMPAIGN_CAMPAIGN_OBJECT_H
 
 #include "php.h"
 

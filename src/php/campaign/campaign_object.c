@@ -1,5 +1,5 @@
 /* The Campaign object. It keeps its MailQueue alive. */
-#include "php/campaign/object.h"
+#include "php/campaign/campaign_object.h"
 
 #include "php/class/classes.h"
 #include "php/class/queue_object.h"

@@ -3,7 +3,7 @@
 
 #include "ext/date/php_date.h"
 
-#include "php/campaign/object.h"
+#include "php/campaign/campaign_object.h"
 #include "php/class/classes.h"
 #include "php/class/conversion.h"
 #include "php/class/exceptions.h"
@@ -51,6 +51,7 @@ ZEND_METHOD(MailQueue_Campaign, start)
     bool given;
     struct mq_error err;
 
+    (void)return_value;
     ZVAL_NULL(&none);
     ZEND_PARSE_PARAMETERS_START(0, 1)
         Z_PARAM_OPTIONAL
@@ -166,7 +167,8 @@ static void list_failures(zval *object, int64_t after, int limit, zval *out)
         return;
     }
     struct mq_job_list *list = mq_php_holder_new(&holder, sizeof *list, clear_list);
-    enum mq_status status = mq_campaign_failures(self.queue, self.id, after, limit, list, &err);
+    const struct mq_campaign_page page = {self.id, after, limit};
+    enum mq_status status = mq_campaign_failures(self.queue, &page, list, &err);
     if (mq_php_campaign_ok(&self, status, &err)) {
         array_init_size(out, (uint32_t)list->count);
         for (size_t i = 0; i < list->count; i++) {

@@ -11,7 +11,7 @@
 #include "mime/subject.h"
 #include "mime/template/campaign_message.h"
 #include "mime/wire/correct.h"
-#include "php/campaign/object.h"
+#include "php/campaign/campaign_object.h"
 #include "php/class/conversion.h"
 #include "php/class/exceptions.h"
 #include "php/message/given_message.h"
@@ -173,11 +173,13 @@ static enum mq_status render(struct sample *sample, const char *address, const c
                              struct mq_error *err)
 {
     const struct mq_clock clock = mq_clock_system();
-    const struct mq_addressee to = {mq_str_of(address ? address : sample->row.address),
-                                    mq_str_of(sample->row.name), mq_str_of(sample->row.fields)};
+    const struct mq_addressee to = {.address = mq_str_of(address ? address : sample->row.address),
+                                    .name = mq_str_of(sample->row.name),
+                                    .fields = mq_str_of(sample->row.fields),
+                                    .message_id = message_id,
+                                    .date_s = mq_clock_now_s(&clock)};
     mq_buffer_reset(&sample->mail);
-    return mq_mailing_render(sample->mailing, &to, message_id, mq_clock_now_s(&clock),
-                             &sample->mail, err);
+    return mq_mailing_render(sample->mailing, &to, &sample->mail, err);
 }
 
 static enum mq_status open_sample(const struct mq_php_campaign *self, const zend_string *address,

@@ -68,14 +68,14 @@ enum mq_status mq_campaign_look(struct mq_queue *queue, int64_t id,
 
 /* ---- failures ---- */
 
-enum mq_status mq_campaign_failures(struct mq_queue *queue, int64_t id, int64_t after, int limit,
+enum mq_status mq_campaign_failures(struct mq_queue *queue, const struct mq_campaign_page *page,
                                     struct mq_job_list *out, struct mq_error *err)
 {
     *out = (struct mq_job_list){0};
     MQ_TRY(mq_schema_check(queue, err));
     enum mq_status status =
         mq_campaign_query(queue, "SELECT " MQ_COLS " " PARKED " AND id > ?2 ORDER BY id LIMIT ?3",
-                          MQ_ARGS(mq_int(id), mq_int(after), mq_int(limit)), err);
+                          MQ_ARGS(mq_int(page->id), mq_int(page->after), mq_int(page->limit)), err);
     if (status == MQ_OK) {
         status = mq_jobs_take(queue, out, err);
     }

@@ -14,35 +14,18 @@ enum mq_status mq_campaign_switch(struct mq_queue *queue, bool on, struct mq_err
 
 /* ---- jobs ---- */
 
-static enum mq_status move_jobs(struct mq_queue *queue, int64_t id, enum mq_state from,
-                                enum mq_state to, const char *text, struct mq_error *err)
-{
-    struct mq_value values[] = {mq_null(), mq_int(id)};
-    struct mq_transition change = {.from = from, .to = to, .values = values, .count = 2};
-    return mq_jobs_transition(queue, &change, text, err);
-}
-
-enum mq_status mq_campaign_stop_jobs(struct mq_queue *queue, int64_t id,
-                                     enum mq_campaign_state state, struct mq_error *err)
-{
-    if (state == MQ_CAMPAIGN_PAUSED) {
-        return move_jobs(queue, id, MQ_PENDING, MQ_HELD,
-                         "UPDATE {t} SET status = ?1 WHERE " MQ_LIVE_SQL " AND " MQ_CLAIMABLE_SQL,
-                         err);
-    }
-    return mq_sql_exec_text(queue, "DELETE FROM {t} WHERE " MQ_LIVE_SQL " AND status <> ?1",
-                            MQ_ARGS(mq_cstr(mq_state_name(MQ_SENDING)), mq_int(id)), err);
-}
-
 /* Those that were tried before are failed, as they were. */
 static enum mq_status let_jobs_go(struct mq_queue *queue, int64_t id, struct mq_error *err)
 {
-    MQ_TRY(move_jobs(queue, id, MQ_HELD, MQ_PENDING,
-                     "UPDATE {t} SET status = ?1 WHERE " MQ_LIVE_SQL
-                     " AND status = 'held' AND attempts = 0",
-                     err));
-    return move_jobs(queue, id, MQ_HELD, MQ_FAILED,
-                     "UPDATE {t} SET status = ?1 WHERE " MQ_LIVE_SQL " AND status = 'held'", err);
+    const struct mq_transition first = {.from = MQ_HELD, .to = MQ_PENDING};
+    const struct mq_transition again = {.from = MQ_HELD, .to = MQ_FAILED};
+    MQ_TRY(mq_campaign_move_jobs(queue, id, &first,
+                                 "UPDATE {t} SET status = ?1 WHERE " MQ_LIVE_SQL
+                                 " AND status = 'held' AND attempts = 0",
+                                 err));
+    return mq_campaign_move_jobs(
+        queue, id, &again, "UPDATE {t} SET status = ?1 WHERE " MQ_LIVE_SQL " AND status = 'held'",
+        err);
 }
 
 /* Locks the jobs of a campaign before its row, as claims do: otherwise one of both would be undone
@@ -112,7 +95,7 @@ static enum mq_status change_jobs(struct mq_queue *queue, int64_t id, enum mq_ca
     if (act == MQ_CAMPAIGN_RESUME) {
         MQ_TRY(let_jobs_go(queue, id, err));
     } else if (act != MQ_CAMPAIGN_START) {
-        MQ_TRY(mq_campaign_stop_jobs(queue, id, acts[act].to, err));
+        MQ_TRY(mq_campaign_stop_jobs(queue, id, act == MQ_CAMPAIGN_PAUSE, err));
     }
     return acts[act].to == MQ_CAMPAIGN_RUNNING ? mq_campaign_switch(queue, true, err) : MQ_OK;
 }
