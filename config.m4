@@ -207,7 +207,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/body.c
     src/queue/campaign/acts.c
     src/queue/campaign/count.c
-    src/queue/campaign/failures.c
     src/queue/campaign/feed.c
     src/queue/campaign/recipients.c
     src/queue/campaign/table.c

@@ -7,7 +7,6 @@
 #include "core/clock.h"
 #include "mime/idn.h"
 #include "queue/campaign/campaign.h"
-#include "queue/queue.h"
 #include "queue/suppress/suppress.h"
 
 #define CHUNK_MS    20

@@ -8,7 +8,6 @@
 #include "core/json_tree.h"
 #include "php/campaign/campaign_object.h"
 #include "php/class/conversion.h"
-#include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
 #include "php/message/given_message.h"
 #include "php/message/holder.h"

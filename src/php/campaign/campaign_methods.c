@@ -4,7 +4,6 @@
 #include "ext/date/php_date.h"
 
 #include "php/campaign/campaign_object.h"
-#include "php/class/classes.h"
 #include "php/class/conversion.h"
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"

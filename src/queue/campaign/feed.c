@@ -7,9 +7,7 @@
 #include "queue/campaign/internal.h"
 #include "queue/claim.h"
 #include "queue/config/keys.h"
-#include "queue/handle.h"
 #include "queue/sql/dialect.h"
-#include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 
 /* ---- feeding ---- */

@@ -9,7 +9,6 @@
 #include "queue/campaign/internal.h"
 #include "queue/handle.h"
 #include "queue/job.h"
-#include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 #include "queue/suppress/suppress.h"
 

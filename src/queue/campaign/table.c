@@ -4,11 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/db.h"
-#include "policy/backoff.h"
-#include "policy/types.h"
 #include "queue/campaign/internal.h"
-#include "queue/config/keys.h"
 #include "queue/enqueue.h"
 #include "queue/handle.h"
 #include "queue/sql/schema.h"
