@@ -114,7 +114,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/template/campaign_octets.c
     src/mime/template/compile.c
     src/mime/template/escape.c
-    src/mime/template/needs.c
     src/mime/template/render.c
     src/mime/text/html.c
     src/mime/text/writer.c

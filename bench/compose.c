@@ -1,8 +1,9 @@
-/* Composes mails and prints what it costs: compose [REPETITIONS]
+/* Composes mails and prints what it costs: compose [REPETITIONS [KEY_FILE]]
  *
  * mail: text and HTML of 2 KB each, both given: microseconds of CPU a mail.
  *
  * campaign: the same with placeholders, rendered for a recipient; then the check of a recipient.
+ * signed: rendered and signed with the key.
  *
  * memory: a mail with an attachment of 10 MB from memory: MB of attachment a second, and the most
  * memory that composing takes, in sizes of the attachment, beside the attachment itself.
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "mime/compose/composer.h"
+#include "mime/dkim/sign.h"
 #include "mime/template/campaign_message.h"
 #include "mime/wire/envelope.h"
 
@@ -168,17 +170,25 @@ static struct mq_campaign_message *open_campaign(struct mq_compose_fields fields
     return message;
 }
 
-/* Microseconds of CPU for one recipient: rendered, or only checked. */
+enum { RENDER, CHECK, SIGN, STEPS };
+
+/* Microseconds of CPU for one recipient: rendered, only checked, or rendered and signed. */
 static double render(struct mq_campaign_message *message,
-                     const struct mq_campaign_recipient *recipient, bool check)
+                     const struct mq_campaign_recipient *recipient, int step,
+                     const struct mq_dkim *dkim)
 {
     struct mq_envelope envelope = {0};
     struct mq_buffer out = {0};
+    struct mq_buffer signature = {0};
     struct mq_error err;
     double begun = cpu_us();
     enum mq_status status =
-        check ? mq_campaign_message_check(message, recipient, &err)
-              : mq_campaign_message_render(message, recipient, &out, &envelope, &err);
+        step == CHECK ? mq_campaign_message_check(message, recipient, &err)
+                      : mq_campaign_message_render(message, recipient, &out, &envelope, &err);
+    if (status == MQ_OK && step == SIGN) {
+        struct mq_dkim_mail mail = {.message = mq_buffer_view(&out), .now_s = recipient->date_s};
+        status = mq_dkim_sign(dkim, &mail, &signature, &err);
+    }
     double us = cpu_us() - begun;
     if (status != MQ_OK) {
         fprintf(stderr, "%s\n", err.text);
@@ -186,10 +196,24 @@ static double render(struct mq_campaign_message *message,
     }
     mq_envelope_clear(&envelope);
     mq_buffer_clear(&out);
+    mq_buffer_clear(&signature);
     return us;
 }
 
-static void bench_campaign(struct mq_compose_fields fields, size_t repetitions)
+static struct mq_dkim *open_key(const char *file)
+{
+    struct mq_dkim *dkim = NULL;
+    struct mq_error err;
+    if (file != NULL && (mq_dkim_new(&dkim, NULL, &err) != MQ_OK ||
+                         mq_dkim_add(dkim, "example.org", "s", file, &err) != MQ_OK)) {
+        fprintf(stderr, "%s\n", err.text);
+        exit(1);
+    }
+    return dkim;
+}
+
+static void bench_campaign(struct mq_compose_fields fields, size_t repetitions,
+                           const char *key_file)
 {
     enum { GROUP = 100 };
     struct mq_campaign_message *message = open_campaign(fields);
@@ -200,21 +224,23 @@ static void bench_campaign(struct mq_compose_fields fields, size_t repetitions)
                          "\"code\":\"x/7&9\",\"city\":\"Köln\"}"),
         .message_id = fields.message_id,
         .date_s = fields.date_s};
-    double *us[2] = {malloc(repetitions * sizeof **us), malloc(repetitions * sizeof **us)};
-    for (size_t i = 0; us[0] != NULL && us[1] != NULL && i < repetitions; i++) {
-        for (size_t check = 0; check < 2; check++) {
-            us[check][i] = 0;
+    struct mq_dkim *dkim = open_key(key_file);
+    double *us = malloc(repetitions * sizeof *us);
+    double medians[STEPS] = {0};
+    for (int step = 0; us != NULL && step < (dkim != NULL ? STEPS : SIGN); step++) {
+        for (size_t i = 0; i < repetitions; i++) {
+            us[i] = 0;
             for (size_t j = 0; j < GROUP; j++) {
-                us[check][i] += render(message, &recipient, check == 1) / GROUP;
+                us[i] += render(message, &recipient, step, dkim) / GROUP;
             }
         }
+        medians[step] = median(us, repetitions);
     }
-    if (us[0] != NULL && us[1] != NULL) {
-        printf("campaign %8.1f us a mail, %.1f us to check a recipient\n",
-               median(us[0], repetitions), median(us[1], repetitions));
-    }
-    free(us[0]);
-    free(us[1]);
+    printf("campaign %8.1f us a mail, %.1f us to check a recipient\n", medians[RENDER],
+           medians[CHECK]);
+    printf("signed   %8.1f us a mail\n", medians[SIGN]);
+    free(us);
+    mq_dkim_free(dkim);
     mq_campaign_message_free(message);
 }
 
@@ -255,7 +281,7 @@ int main(int argc, char **argv)
     char *data = malloc(ATTACHMENT);
     int fd = mkstemp(path);
     if (data == NULL || fd < 0 || repetitions == 0) {
-        fprintf(stderr, "Usage: compose [REPETITIONS]\n");
+        fprintf(stderr, "Usage: compose [REPETITIONS [KEY_FILE]]\n");
         return 64;
     }
     unlink(path);
@@ -267,7 +293,7 @@ int main(int argc, char **argv)
         return 1;
     }
     bench_mail(fields, repetitions);
-    bench_campaign(fields, repetitions);
+    bench_campaign(fields, repetitions, argc > 2 ? argv[2] : NULL);
     part.data = (struct mq_str){data, ATTACHMENT};
     bench_attachment("memory", fields, &part, repetitions);
     part.fd = fd;

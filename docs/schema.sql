@@ -36,7 +36,7 @@ CREATE TABLE mail_queue (
     resent_of INTEGER,                         -- the id of the mail that this one replaced
     uncertain_to TEXT,                         -- JSON: recipients still to be tried that may have it
     paid_to TEXT,                              -- the relay whose limits this claim counts for
-    waits_for TEXT,                            -- the limit that put the mail back
+    waits_for TEXT,                            -- the limit that put the mail back, or "pause"
     relay TEXT,                                -- a key of the map of relays; NULL: the sender decides
     scope TEXT,                                -- the list that it is mail to, as list:news
     cleared INTEGER,                           -- the newest suppression when its recipients were looked up; NULL: not looked up

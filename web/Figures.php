@@ -138,19 +138,20 @@ final class Figures
         if (preg_match('/\A([A-Za-z_]\w*)\.[A-Za-z_]\w*\z/', (string) $orphanCheck, $match) !== 1) {
             return null;
         }
-        $rows = (int) Internal::select($queue, "SELECT count(*) FROM (SELECT 1 FROM $match[1] LIMIT "
-            . self::COUNTED + 1 . ') counted')[0][0];
-        $kind = $rows > self::COUNTED ? $queue->diagnostics()['server']['kind'] ?? 'sqlite' : null;
-        $sql = match ($kind) {
-            'pgsql' => 'SELECT CAST(reltuples AS bigint) FROM pg_catalog.pg_class WHERE oid = '
-                . "to_regclass('$match[1]')",
-            'mysql' => 'SELECT table_rows FROM information_schema.tables WHERE table_schema = '
-                . "DATABASE() AND table_name = '$match[1]'",
-            'sqlite' => "SELECT count(*) FROM $match[1]",
-            null => null,
-        };
-        return $sql === null ? [$rows, false]
-            : [max($rows, (int) Internal::select($queue, $sql)[0][0]), $kind !== 'sqlite'];
+        $number = static fn (string $sql): int => (int) Internal::select($queue, $sql)[0][0];
+        $rows = $number("SELECT count(*) FROM (SELECT 1 FROM $match[1] LIMIT "
+            . self::COUNTED + 1 . ') counted');
+        if ($rows <= self::COUNTED) {
+            return [$rows, false];
+        }
+        $kind = $queue->diagnostics()['server']['kind'] ?? null;
+        return $kind === null ? [$number("SELECT count(*) FROM $match[1]"), false] : [max(
+            $rows,
+            $number($kind === 'pgsql' ? 'SELECT CAST(reltuples AS bigint) FROM pg_catalog.pg_class '
+                . "WHERE oid = to_regclass('$match[1]')" : 'SELECT table_rows FROM '
+                . 'information_schema.tables WHERE table_schema = DATABASE() AND table_name = '
+                . "'$match[1]'")
+        ), true];
     }
 
     /**

@@ -17,7 +17,6 @@ final class Unsubscribe
 {
     private const VERSION = "\x01";
     private const MAC = 16; // octets; as in src/mime/unsubscribe.c
-    private const BLOCK = 32;
     private const DAY_S = 86400;
     private const CSP = "default-src 'none'; style-src 'sha256-%s'; form-action 'self'; "
         . "base-uri 'none'; frame-ancestors 'none'";

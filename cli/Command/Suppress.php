@@ -313,24 +313,41 @@ final class Suppress extends Command
     }
 
     /**
-     * Adds the rows; if some cannot be taken, finds them by halves.
+     * Adds the rows that can be taken.
      *
      * @param array<int, array{string, string, ?string, ?string, int}> $rows by their lines
      */
     private function take(MailQueue $queue, array $rows): int
     {
+        $isDry = $this->args->has('dry-run');
         try {
-            $isDry = $this->args->has('dry-run');
             return Internal::suppressMany($queue, array_values($rows), $isDry);
+        } catch (MessageException | \ValueError) {
+            $rows = $this->good($queue, $rows);
+            return Internal::suppressMany($queue, array_values($rows), $isDry);
+        }
+    }
+
+    /**
+     * Those of the rows that can be taken, found by halves, which are tried and undone.
+     *
+     * @param array<int, array{string, string, ?string, ?string, int}> $rows
+     * @return array<int, array{string, string, ?string, ?string, int}>
+     */
+    private function good(MailQueue $queue, array $rows): array
+    {
+        try {
+            Internal::suppressMany($queue, array_values($rows), true);
+            return $rows;
         } catch (MessageException | \ValueError $e) {
             if (count($rows) === 1) {
                 $this->fault((int) key($rows), rtrim($e->getMessage(), '.'));
-                return 0;
+                return [];
             }
         }
         $half = intdiv(count($rows), 2);
-        return $this->take($queue, array_slice($rows, 0, $half, true))
-            + $this->take($queue, array_slice($rows, $half, null, true));
+        return $this->good($queue, array_slice($rows, 0, $half, true))
+            + $this->good($queue, array_slice($rows, $half, null, true));
     }
 
     /** @param list<string> $words */

@@ -57,9 +57,16 @@ final class Suppressions
     {
         $values = [];
         foreach ($rows as [$seq, $hash, $scope, $reason, $address, $source, $at]) {
-            array_push($values, (int) self::text($seq), (int) self::text($hash), self::text($scope),
-                self::text($reason), is_string($address) ? $address : null,
-                is_string($source) ? $source : null, (int) self::text($at));
+            array_push(
+                $values,
+                (int) self::text($seq),
+                (int) self::text($hash),
+                self::text($scope),
+                self::text($reason),
+                is_string($address) ? $address : null,
+                is_string($source) ? $source : null,
+                (int) self::text($at)
+            );
         }
         $marks = implode(', ', array_fill(0, count($rows), '(?, ?, ?, ?, ?, ?, ?)'));
         $into = "INSERT INTO {$this->target->suppressions} ($list) VALUES ";

@@ -64,7 +64,7 @@ final class Waiting
         return Internal::select($queue, 'SELECT waits_for, count(*), min(next_attempt_at) FROM '
             . '(SELECT waits_for, next_attempt_at FROM {t}{D} WHERE {l} AND priority = ?1 AND '
             . 'next_attempt_at > ?2 ORDER BY next_attempt_at LIMIT ' . self::MOST . ') AS later '
-            . 'WHERE waits_for IS NOT NULL GROUP BY waits_for ORDER BY waits_for', [$priority,
+            . "WHERE waits_for <> 'pause' GROUP BY waits_for ORDER BY waits_for", [$priority,
                 time()]);
     }
 }

@@ -23,9 +23,9 @@ bool mq_str_ascii(struct mq_str s);                         /* no byte of 0x80 o
 int mq_str_word(struct mq_str s, const char *words, bool (*equal)(struct mq_str, struct mq_str));
 char *mq_str_dup(struct mq_str s); /* malloc'ed, NUL-terminated; NULL without memory */
 
-/* A growing buffer in the caller's storage. An append that finds no memory sets `failed` and leaves
- * the contents as they were; later appends then do nothing. So a writer checks `failed` once, at
- * the end. After at least one append, data ends with a NUL that len does not count. */
+/* A growing buffer in the caller's storage. An append that finds no memory sets `failed`; it and
+ * all later ones change nothing, so a writer checks `failed` once, at the end. After an append,
+ * data ends with a NUL that len does not count. */
 struct mq_buffer {
     char *data;
     size_t len;
@@ -62,9 +62,8 @@ bool mq_strings_contains(const struct mq_strings *list, const char *s);
 
 /* Length of the longest prefix of s, at most max bytes, that does not cut a UTF-8 character. */
 size_t mq_utf8_cut(struct mq_str s, size_t max);
-/* Length in bytes of the well-formed UTF-8 character that s begins with, 0 when there is none;
- * *code (may be NULL) is its code point. */
-size_t mq_utf8_next(struct mq_str s, uint32_t *code);
+/* Length of the well-formed UTF-8 character that s begins with; 0: none. *code: its code point. */
+size_t mq_utf8_next(struct mq_str s, uint32_t *code); /* code may be NULL */
 size_t mq_utf8_span(struct mq_str s); /* length of the well-formed UTF-8 that s begins with */
 bool mq_utf8_valid(struct mq_str s);  /* RFC 3629: no surrogates, no overlong forms */
 /* Whether a character controls a terminal or the order in which text is shown: C0, DEL, C1, line

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "core/ascii.h"
 #include "core/buffer.h"
 
 #define MQ_HASH_BEGIN UINT64_C(14695981039346656037)
@@ -14,6 +15,17 @@ static inline uint64_t mq_hash(uint64_t hash, struct mq_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         hash = (hash ^ (unsigned char)s.data[i]) * UINT64_C(1099511628211);
+    }
+    return hash;
+}
+
+/* The hash of the text in small letters. */
+static inline uint64_t mq_hash_lower(struct mq_str s)
+{
+    uint64_t hash = MQ_HASH_BEGIN;
+    for (size_t i = 0; i < s.len; i++) {
+        char c = mq_ascii_lower(s.data[i]);
+        hash = mq_hash(hash, (struct mq_str){&c, 1});
     }
     return hash;
 }

@@ -185,6 +185,10 @@ static enum mq_status read_item(struct reader *r, bool member)
         MQ_TRY(mq_json_take(&r->in, ':') ? MQ_OK : MQ_MESSAGE);
     }
     MQ_TRY(read_value(r, &value));
+    if (r->tree->values.count + r->tree->pending.count == MQ_JSON_VALUES) {
+        r->fault = "more than " MQ_DIGITS(MQ_JSON_VALUES) " values; give fewer";
+        return MQ_MESSAGE;
+    }
     return push(&r->tree->pending, &value) ? MQ_OK : MQ_NOMEM;
 }
 

@@ -6,7 +6,8 @@
 #include "core/buffer.h"
 #include "core/error.h"
 
-#define MQ_JSON_DEPTH 32 /* lists and objects within each other */
+#define MQ_JSON_DEPTH  32     /* lists and objects within each other */
+#define MQ_JSON_VALUES 100000 /* a value of two bytes takes a hundred times as many in memory */
 
 enum mq_json_kind {
     MQ_JSON_NULL,
@@ -42,7 +43,7 @@ struct mq_json_tree {
 /* Reads `json`, which has to be an object; empty text is an object without members. The values
  * point into `json`, which the caller keeps, and into the tree. MQ_MESSAGE, with `field`: another
  * text, invalid UTF-8, a NUL, two members of an object with the same name, deeper nesting than
- * MQ_JSON_DEPTH; the tree is empty then. */
+ * MQ_JSON_DEPTH, more values than MQ_JSON_VALUES; the tree is empty then. */
 enum mq_status mq_json_tree_read(struct mq_json_tree *tree, struct mq_str json, const char *field,
                                  struct mq_error *err);
 void mq_json_tree_clear(struct mq_json_tree *tree);

@@ -40,8 +40,8 @@ struct mq_claim_request {
     size_t relay_count;
     bool opens_more;        /* … unless the run can open others for the mail */
     struct mq_turns *turns; /* claim/turns.h; NULL: no job is passed over */
-    /* Set if what is claimed has not paid for the limits of the run's relays: lists the open ones
-     * for a job; none if they are not known. Called within the transaction. */
+    /* Set if the run can use several relays: lists the open ones for a job, in the transaction;
+     * none if they are not known, or if it must wait until `opens_s`. */
     void (*relays_of)(void *context, const struct mq_job *job, struct mq_relay_list *out);
     void *relays_context;
     const char *const *dead_tokens; /* of workers known to be dead: their jobs are recovered */
@@ -95,9 +95,9 @@ struct mq_settlement {
     int64_t taken_by_s;         /* until when the relay can accept an uncertain mail; 0: at_s */
     const char *error;          /* last_error; NULL: none */
     const char *trouble;        /* the relay's, told if the job goes back without an error; NULL */
-    int64_t retry_after_s;      /* seconds that replace the backoff; -1: none. If above 0, also
-                                   delays a released job */
-    int64_t relay_wait_s;       /* the least backoff that the relay asks for; 0: none */
+    int64_t retry_after_s; /* replaces the backoff, and if above 0 delays a release; -1: none */
+    const char *waits_for; /* what the job waits for, if it goes back; NULL: not told */
+    int64_t relay_wait_s;  /* the least backoff that the relay asks for; 0: none */
     enum mq_on_uncertain on_uncertain;
     const char *relay; /* for the event */
     int64_t ms;        /* milliseconds reported in the event; -1: not known */

@@ -38,8 +38,8 @@ struct mq_job {
     char *paid_to;  /* the relay whose limits they count for; NULL: no relay has limits */
     bool from_paid; /* they count for the limits of its sender as well, … */
     bool to_paid;   /* … and for those of its recipients */
-    char *put_back; /* the limit that put it back since its last claim, or, by mq_queue_expect(),
-                       the one that it waits for; NULL: none */
+    char *put_back; /* the limit that put it back since its last claim, or MQ_FOR_PAUSE, or, by
+                       mq_queue_expect(), the limit that it waits for; NULL: none */
     int64_t next_attempt_at;
     int64_t expires_at;
     int64_t locked_until;

@@ -11,8 +11,7 @@
 #define MQ_LIMIT_HOUR_S  3601 /* an hour, and one second because times are cut to seconds */
 #define MQ_LIMIT_PURGE_S 7200
 
-/* Returns the party of a claimed job: the relay, sender and recipients whose limits it counts for.
- */
+/* The relay, sender and recipients whose limits a claimed job counts for. */
 struct mq_party mq_job_party(const struct mq_job *job);
 /* Notes the relay that a claimed job pays for, if relays have limits; NULL: it pays for that later
  * (windows/payments.h), or never. */

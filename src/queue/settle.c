@@ -259,8 +259,9 @@ static enum mq_status write_row(struct mq_tx *tx, struct mq_settlement *s, const
                                 mq_cstr(plan->parked_for),
                                 mq_text(mq_buffer_view(&plan->recipients)),
                                 mq_note(mq_buffer_view(&plan->refused)),
-                                mq_text(mq_buffer_view(&plan->uncertain_to))};
-    struct mq_transition change = {MQ_SENDING, plan->to, MQ_SQL_SETTLE, values, 13};
+                                mq_text(mq_buffer_view(&plan->uncertain_to)),
+                                mq_cstr(s->waits_for)};
+    struct mq_transition change = {MQ_SENDING, plan->to, MQ_SQL_SETTLE, values, 14};
     if (plan->error.failed || plan->recipients.failed || plan->refused.failed ||
         plan->uncertain_to.failed) {
         return mq_error_nomem(err);

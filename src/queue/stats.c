@@ -21,6 +21,7 @@
 
 #define ABOVE_ALL (INT64_C(1) << 40) /* no priority is as large */
 #define SAMPLES   500                /* ids that are looked up for an estimate */
+#define GOLDEN    0.6180339887498949
 
 /* ---- estimates ---- */
 
@@ -32,15 +33,17 @@ struct sample {
     int64_t due;
 };
 
-/* Writes one id from each of as many equal parts of the range. */
-static void write_sample(struct mq_queue *queue, struct mq_buffer *sql, int64_t first,
-                         struct sample *sample)
+/* Writes one id from each of as many equal parts of the range, at places that do not repeat (the
+ * golden ratio's multiples). The next call takes about the same rows, which are in memory by then,
+ * and a page that shows the estimate every few seconds does not flicker. */
+static void write_sample(struct mq_buffer *sql, int64_t first, struct sample *sample)
 {
     mq_buffer_cstr(sql, "SELECT status, count(*), count(CASE WHEN next_attempt_at <= ?1 THEN 1 END)"
                         " FROM {t} WHERE id IN (");
     int64_t most = sample->range < SAMPLES ? sample->range : SAMPLES;
     for (; sample->looked < most; sample->looked++) {
-        double part = (double)sample->looked + queue->random.unit(queue->random.context);
+        double turns = (double)sample->looked * GOLDEN;
+        double part = (double)sample->looked + turns - (double)(int64_t)turns;
         double at = part / (double)most * (double)sample->range;
         mq_buffer_printf(sql, "%s%lld", sample->looked ? "," : "",
                          (long long)(first + (int64_t)at));
@@ -76,7 +79,7 @@ static enum mq_status take_sample(struct mq_queue *queue, int64_t now_s, struct 
         mq_sql_finish(queue);
     }
     MQ_TRY(status);
-    write_sample(queue, &text, first, sample);
+    write_sample(&text, first, sample);
     char *sql = text.failed ? NULL : mq_sql_expand(queue->dialect, &queue->names, text.data);
     status = sql ? read_sample(queue, sql, now_s, sample, err) : mq_error_nomem(err);
     mq_buffer_clear(&text);

@@ -166,7 +166,8 @@ static void merge(struct mq_delivery *held, struct mq_job *again, int64_t end_ms
     held->lease_end_ms = end_ms;
 }
 
-static void take_jobs(struct mq_run *run, struct mq_claim *claim, bool turns, int64_t before_ms)
+/* Takes the claimed jobs. Returns whether the next claim is to go on where this one stopped. */
+static bool take_jobs(struct mq_run *run, struct mq_claim *claim, bool turns, int64_t before_ms)
 {
     int64_t end_ms = lease_end_ms(run, before_ms);
     if (run->held == 0 && claim->count > 0) {
@@ -185,12 +186,14 @@ static void take_jobs(struct mq_run *run, struct mq_claim *claim, bool turns, in
             struct mq_error error;
             run->unknown_jobs = true; /* claimed without a delivery: recovery must find them */
             mq_run_fail(run, mq_error_nomem(&error), &error);
-            return;
+            return false;
         }
     }
-    if (!(turns && mq_run_take_turns(run))) {
+    bool goes_on = turns && mq_run_take_turns(run);
+    if (!goes_on) {
         mq_run_looked(run);
     }
+    return goes_on;
 }
 
 /* Takes over which relays are paused: another run can have paused one, or a person can have removed
@@ -209,7 +212,7 @@ static void take_pauses(struct mq_run *run, const struct mq_claim_request *reque
     }
 }
 
-static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t now_ms)
+static void take_end(struct mq_run *run, const struct mq_claim *claim, bool goes_on, int64_t now_ms)
 {
     int64_t wait_ms = claim->resume_s * 1000 - run->clock.now_us(run->clock.context) / 1000;
     run->claim.end = claim->end;
@@ -226,7 +229,7 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, int64_t n
     case MQ_CLAIM_MORE:
         break;
     case MQ_CLAIM_LIMIT:
-        if (claim->count == 0) {
+        if (claim->count == 0 && !goes_on) {
             run->claim.next_ms = now_ms + MQ_RUN_SETTLE_MS;
         }
         break;
@@ -314,8 +317,11 @@ static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t
         mq_run_fail(run, status, &error);
     }
     mq_run_take_slow(run, claim);
-    take_jobs(run, claim, cycle->request->turns != NULL, before_ms);
-    take_end(run, claim, mq_run_now_ms(run));
+    bool goes_on = take_jobs(run, claim, cycle->request->turns != NULL, before_ms);
+    if (goes_on) {
+        mq_run_leave_free(run, cycle->begun_ms);
+    }
+    take_end(run, claim, goes_on, mq_run_now_ms(run));
 }
 
 /* `relays` has room for those of all lanes. */

@@ -306,6 +306,7 @@ void mq_delivery_settlement(const struct mq_delivery *delivery, struct mq_settle
         .taken_by_s = limit_s > now_s ? limit_s : 0,
         .error = delivery->error[0] ? delivery->error : NULL,
         .retry_after_s = delivery->back_after_s,
+        .waits_for = delivery->waits_for,
         .relay_wait_s = mq_delivery_goes_back(delivery) ? 0 : transfer->retry_after_s,
         .on_uncertain = run->options->on_uncertain,
         .relay = lane ? lane->name : NULL,

@@ -36,6 +36,7 @@ struct mq_delivery {
     const char **replies;    /* one per recipient, pointing into targets */
     const char **phases;     /* likewise, behind the replies */
     int64_t back_after_s;    /* if no attempt counts: seconds until due; -1: due as before */
+    const char *waits_for;   /* MQ_FOR_PAUSE if it is put back for that; NULL */
     char error[MQ_ERROR_TEXT_MAX];
 
     struct mq_domain_use **uses; /* relay/kept.h: the domains that it counts for */

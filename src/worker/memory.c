@@ -6,6 +6,7 @@
 #include "queue/body.h"
 #include "worker/deliveries.h"
 #include "worker/relay/route.h"
+#include "worker/relay/routes.h"
 #include "worker/run.h"
 
 #define LOOK_AHEAD     128
@@ -34,13 +35,24 @@ void mq_run_count_message(struct mq_run *run, size_t octets)
     note_size(run, octets);
 }
 
+int64_t mq_run_claims_max(const struct mq_run *run)
+{
+    const struct mq_memory *memory = &run->memory;
+    return memory->mean_bytes ? 2 * memory->max_bytes / memory->mean_bytes : INT64_MAX;
+}
+
+int64_t mq_run_route_share(const struct mq_run *run)
+{
+    size_t routes = run->relays->route_count;
+    int64_t most = mq_run_claims_max(run);
+    int64_t share = most / 2 / (int64_t)routes; /* the other half is under way */
+    return routes == 1 || most == INT64_MAX ? most : share > 0 ? share : 1;
+}
+
 int64_t mq_run_claim_room(const struct mq_run *run)
 {
-    if (run->memory.mean_bytes == 0) {
-        return INT64_MAX;
-    }
-    return 2 * run->memory.max_bytes / run->memory.mean_bytes -
-           (int64_t)(mq_run_waiting(run) + run->under_way.count);
+    int64_t most = mq_run_claims_max(run);
+    return most == INT64_MAX ? most : most - (int64_t)(mq_run_waiting(run) + run->under_way.count);
 }
 
 bool mq_run_claims_less(struct mq_run *run, int limit)

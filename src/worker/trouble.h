@@ -51,6 +51,10 @@ void mq_run_watch_relays(struct mq_run *run, bool idle);
  * if no lane is open any more, unless the application chooses the relays; `reason` is then the
  * report's. */
 void mq_lane_close(struct mq_lane *lane, int64_t until_s, const char *reason);
+/* The same if the queue says that its relay is paused, for a lane that a claim did not know. */
+void mq_lane_close_if_paused(struct mq_lane *lane);
+/* Has the transport get ready for mail, unless its relay is paused. */
+void mq_lane_prepare(struct mq_lane *lane);
 /* Opens a closed lane again when its time is over, as if it were a new run's. */
 void mq_lane_reopen(struct mq_lane *lane);
 

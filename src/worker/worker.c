@@ -443,10 +443,11 @@ static void clear(struct mq_run *run)
     }
 }
 
-static void remember(struct mq_run *run)
+static void prepare_lanes(struct mq_run *run)
 {
     for (size_t i = 0; i < run->relays->lane_count; i++) {
         mq_lane_remember(run->relays->lanes[i]);
+        mq_lane_prepare(run->relays->lanes[i]);
     }
 }
 
@@ -470,7 +471,7 @@ enum mq_status mq_worker_run(const struct mq_worker *worker, struct mq_report *r
     enum mq_status status = prepare(&run, err);
     if (status == MQ_OK) {
         if (mq_slot_is_held(&run.slot)) {
-            remember(&run);
+            prepare_lanes(&run);
             loop(&run);
             finish(&run);
         } else {

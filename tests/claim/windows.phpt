@@ -35,13 +35,15 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
         $queue->enqueue(mail_fields(), "s$i", envelopeFrom: 'shop@example.org', recipients: ['a@example.net', 'b@example.net']);
     }
     $queue->setConfig('mailLimits', '3/1h per relay, 100/1d');
-    $report = $queue->runWorker('failover(null://null null://null?connections=2)', log: '');
+    $maildir = 'file://' . temp_directory() . '/maildir';
+    $relay = fn(string $text): string => str_ireplace($maildir, 'MAILDIR', $text);
+    $report = $queue->runWorker("failover(null://null null://null?connections=2 $maildir)", log: '');
     echo "$report->sent sent, $report->recipients recipients, $report->end\n";
     foreach ($pdo->query('SELECT scope, SUM(n) FROM mail_window WHERE scope LIKE \'3600 %relay%\' GROUP BY scope ORDER BY scope', PDO::FETCH_NUM) as $row) {
-        echo 'counted: ', implode(' ', $row), "\n";
+        echo 'counted: ', $relay(implode(' ', $row)), "\n";
     }
     foreach (array_filter($queue->jobs(), fn($job) => $job->reference[0] === 's') as $job) {
-        echo "$job->reference to ", count($job->recipients), ' waits for ', preg_replace('~#2$~', '', $job->waitsFor), ", $job->attempts attempts\n";
+        echo "$job->reference to ", count($job->recipients), ' waits for ', preg_replace('~(MAILDIR|null://null)$~', 'RELAY', $relay($job->waitsFor)), ", $job->attempts attempts\n";
     }
     $queue->setConfig('mailLimits', '1/1h per relay null://null');
     $report = $queue->runWorker('null://null', fn() => null, log: '');
@@ -76,11 +78,11 @@ counted: 3600 recipients sender shop@example.org 1
 claimed r1, 3 mails left
 a run with two relays
 4 sent, 6 recipients, empty
+counted: 3600 recipients relay MAILDIR 3
 counted: 3600 recipients relay null://null 3
-counted: 3600 recipients relay null://null#2 3
-s1 to 1 waits for 3/1h per relay null://null, 0 attempts
-s3 to 1 waits for 3/1h per relay null://null, 0 attempts
-s4 to 2 waits for 3/1h per relay null://null, 0 attempts
+s1 to 1 waits for 3/1h per relay RELAY, 0 attempts
+s3 to 1 waits for 3/1h per relay RELAY, 0 attempts
+s4 to 2 waits for 3/1h per relay RELAY, 0 attempts
 1 sent, tokens 1/1h per relay null://null
 claimed t0: a@full.example b@full.example t2: a@other.example
 2/1h to @full.example

@@ -7,7 +7,10 @@
 
 #include <string.h>
 
+#include "core/json_tree.h"
+#include "mime/compose/composer.h"
 #include "mime/template/campaign_message.h"
+#include "mime/template/template.h"
 #include "mime/wire/envelope.h"
 #include "mime/wire/message.h"
 
@@ -31,8 +34,9 @@ static void require_mail(struct mq_campaign_message *message,
     struct mq_error err;
     enum mq_status checked = mq_campaign_message_check(message, recipient, &err);
     enum mq_status status = mq_campaign_message_render(message, recipient, &mail, &envelope, &err);
+    REQUIRE(checked == status ||
+            (checked == MQ_OK && strstr(err.text, "bytes or more, at most") != NULL));
     if (status == MQ_OK) {
-        REQUIRE(checked == MQ_OK);
         fuzz_require_message(mq_buffer_view(&mail));
         REQUIRE(envelope.recipients.count == 1);
         REQUIRE(strcmp(envelope.recipients.items[0], "to@fuzz.example") == 0);
@@ -96,6 +100,14 @@ static void try_value(struct mq_str json)
     mq_buffer_clear(&out);
 }
 
+/* The kind of header for which the value may be good. */
+static struct mq_str header_name(struct mq_str value)
+{
+    return value.len == 0 || memchr(value.data, '@', value.len) == NULL ? MQ_STR("X-Fuzz")
+           : value.data[0] == '<'                                       ? MQ_STR("References")
+                                                                        : MQ_STR("Errors-To");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mq_str bytes = {(const char *)data, size};
@@ -108,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < PARTS; i++) {
         parts[i] = fuzz_cut(&bytes, '\xFF');
     }
-    struct mq_compose_header header = {MQ_STR("X-Fuzz"), parts[HEADER]};
+    struct mq_compose_header header = {header_name(parts[HEADER]), parts[HEADER]};
     struct mq_compose_fields fields = {.from = {&from, 1},
                                        .subject = parts[SUBJECT],
                                        .text = parts[TEXT].len > 0 ? parts[TEXT] : MQ_STR("{{a}}"),

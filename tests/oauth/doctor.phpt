@@ -150,16 +150,16 @@ exit 1
 ok    account main is there and private; its access token ended 2 h 0 min ago; mailqueue doctor --relay tries to get another
 -- the login has ended
 exit 1
-look  relay: no access token: account main: log in again: mailqueue login generic --account main (the refresh token is refused: invalid_grant: grant request is invalid)
+look  relay: no access token: account main: log in again: mailqueue login generic --account main (the refresh token has ended, was revoked or belongs to another client: invalid_grant: grant request is invalid)
       Until the account has a token, mail waits; no attempt is counted. If the server cannot be reached, look at its address in the account, and at this host's network.
 exit 69
-The relay cannot be used: account main: log in again: mailqueue login generic --account main (the refresh token is refused: invalid_grant: grant request is invalid). mailqueue doctor --relay names the cure.
+The relay cannot be used: account main: log in again: mailqueue login generic --account main (the refresh token has ended, was revoked or belongs to another client: invalid_grant: grant request is invalid). mailqueue doctor --relay names the cure.
 exit 69
-mailqueue: 0 sent, 1 released; the relay cannot be used until TIME: account main: log in again: mailqueue login generic --account main (the refresh token is refused: invalid_grant: grant request is invalid).
+mailqueue: 0 sent; the relay cannot be used until TIME: account main: log in again: mailqueue login generic --account main (the refresh token has ended, was revoked or belongs to another client: invalid_grant: grant request is invalid).
 pending 0
 exit 1
 ok    account main is there and private; its access token ended 2 h 0 min ago; mailqueue doctor --relay tries to get another
-look  The relay smtp://alice%40example.org@127.0.0.1:PORT is paused until TIME: account main: log in again: mailqueue login generic --account main (the refresh token is refused: invalid_grant: grant request is invalid)
+look  The relay smtp://alice%40example.org@127.0.0.1:PORT is paused until TIME: account main: log in again: mailqueue login generic --account main (the refresh token has ended, was revoked or belongs to another client: invalid_grant: grant request is invalid)
 -- somebody else's token
 exit 1
 look  relay: the relay refuses a new token of account main: may it send as this user?; it said: 535 5.7.8 Authentication failed.

@@ -35,7 +35,8 @@ function runs(string $name, Dovecot $dovecot, OAuthServer $server, int $mails = 
     foreach ($server->counts() as $what => $count) {
         $count === ($before[$what] ?? 0) || $asked[] = $what . ': ' . $count - ($before[$what] ?? 0);
     }
-    echo "$name: $report->end, ", implode(', ', array_map(fn($state, $n) => "$n $state",
+    $claimed = array_count_values(array_column($queue->events, 'event'))['claimed'] ?? 0;
+    echo "$name: $report->end, ", $report->end === 'relay' ? "$claimed claimed, " : '', implode(', ', array_map(fn($state, $n) => "$n $state",
         array_keys($all = array_count_values($queue->states())), $all)), '; ',
         $asked ? implode(', ', $asked) : 'nothing asked', "\n", $report->reason ? "    $report->reason\n" : '';
 }
@@ -93,15 +94,15 @@ only xoauth2: empty, 1 gone; nothing asked
 only oauthbearer: empty, 1 gone; nothing asked
 -- mode 600, left: main.json main.lock
 -- a token of somebody else
-bob as alice: relay, 3 pending 0; refresh_token 200: 1
+bob as alice: relay, 3 claimed, 3 pending 0; refresh_token 200: 1
     the relay refuses a new token of account main: may it send as this user?; it said: 535 5.7.8 Authentication failed.
 -- the relay offers passwords only
-plain: relay, 3 pending 0; nothing asked
+plain: relay, 3 claimed, 3 pending 0; nothing asked
     Login denied; it offers PLAIN LOGIN CRAM-MD5; XOAUTH2 and OAUTHBEARER are spoken
 -- the refresh token is another client's
-other client: relay, 3 pending 0; refresh_token 400: 1
-    account main: log in again: mailqueue login generic --account main (the refresh token is refused: invalid_grant: grant request is invalid)
+other client: relay, 0 claimed, 3 pending 0; refresh_token 400: 1
+    account main: log in again: mailqueue login generic --account main (the refresh token has ended, was revoked or belongs to another client: invalid_grant: grant request is invalid)
 -- the server has revoked the refresh token
-revoked: relay, 3 pending 0; refresh_token 400: 1
-    account main: log in again: mailqueue login generic --account main (the refresh token is refused: invalid_grant: grant request is invalid)
+revoked: relay, 0 claimed, 3 pending 0; refresh_token 400: 1
+    account main: log in again: mailqueue login generic --account main (the refresh token has ended, was revoked or belongs to another client: invalid_grant: grant request is invalid)
 bool(true)

@@ -146,7 +146,7 @@ redirect: MailQueue\TransportException: account main: no token came: the token e
 text: MailQueue\TransportException: account main: no token came: the token endpoint answers HTTP 200 without a token that can be used
 down: MailQueue\TransportException: account main: no token came: the token endpoint answers HTTP 503
 control: MailQueue\TransportException: account main: no token came: the token endpoint answers HTTP 200 without a token that can be used
-echo: MailQueue\TransportException: account main: log in again: mailqueue login generic --account main (the refresh token is refused: invalid_grant)
+echo: MailQueue\TransportException: account main: log in again: mailqueue login generic --account main (the refresh token has ended, was revoked or belongs to another client: invalid_grant)
 bool(true)
 bool(true)
 a token

@@ -9,7 +9,7 @@ foreach ([
     '454 4.7.0 TLS not available', '421 4.7.0 ssl.example.org too many connections', '535 5.7.8 Authentication failed', '550-5.7.26 All senders have to authenticate with SPF or DKIM',
     '450 4.2.0 <a@example.org>: Recipient address rejected: Greylisted', '554 5.7.1 <a@example.org>: Relay access denied', '553 5.1.8 Sender address rejected: Domain not found', '552 5.2.2 Mailbox full',
     'Could not resolve host: relay.example.org', 'relay.example.org:25 refused to connect', '550 5.7.1 refused', '554 sorry', '452 later', 'exit 75',
-    'account office: log in again: mailqueue login microsoft --account office (the refresh token is refused)', 'account a@example.org: no token came: Failed to connect to login.example',
+    'account office: log in again: mailqueue login microsoft --account office (the refresh token has ended, was revoked or belongs to another client)', 'account a@example.org: no token came: Failed to connect to login.example',
     'the relay refuses a new token of account main: may it send as this user?; it said: 535 5.7.8 Authentication failed.',
 ] as $reply) {
     echo "$reply\n  ", MailQueue\Web\Meaning::of($reply)[0], "\n";
@@ -58,7 +58,7 @@ relay.example.org:25 refused to connect
   The relay could not take the mail now.
 exit 75
   The attempt did not succeed.
-account office: log in again: mailqueue login microsoft --account office (the refresh token is refused)
+account office: log in again: mailqueue login microsoft --account office (the refresh token has ended, was revoked or belongs to another client)
   The worker has no access token that the relay accepts.
 account a@example.org: no token came: Failed to connect to login.example
   The worker has no access token that the relay accepts.

@@ -25,8 +25,13 @@ $run = static function (string ...$senders) use ($queue, $sink, $choose): void {
 $run('ours1');
 $run('theirs1');
 $run('ours2', 'theirs2', 'ours3', 'theirs3');
+// A relay that only the function names is opened in the run; it is paused all the same.
+$queue->timePasses();
+$queue->queue->setConfig('mailRelayPause', json_encode(["smtp://127.0.0.1:$sink->port" => time() + 600 . ' 1 full']));
+$run('theirs4');
 ?>
 --EXPECT--
 empty, arrived: 0, wait:  ours1@example.org (attempts 0, later)
 empty, arrived: 1, wait:  ours1@example.org (attempts 0, later)
 empty, arrived: 3, wait:  ours1@example.org (attempts 0, later) ours2@example.org (attempts 0, later) ours3@example.org (attempts 0, later)
+empty, arrived: 3, wait:  ours1@example.org (attempts 0, later) ours2@example.org (attempts 0, later) ours3@example.org (attempts 0, later) theirs4@example.org (attempts 0, later)

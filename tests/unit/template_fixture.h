@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "core/json_tree.h"
 #include "mime/template/template.h"
 
 static struct mq_error err;

@@ -69,16 +69,18 @@ final class Suppressions extends View
         } catch (MessageException) {
             $exact = [];
         }
-        return $exact !== [] ? $exact : $this->newest('WHERE seq > (SELECT max(seq) FROM {Z}) - '
+        return $exact !== [] ? $exact : $this->newest(
+            'WHERE seq > (SELECT max(seq) FROM {Z}) - '
             . self::SEARCHED . ' AND {F}(CAST(address AS {A}), CAST(?1 AS {A})) > 0',
-            strtolower($wanted));
+            strtolower($wanted)
+        );
     }
 
     /** @return array<string, string> */
     private function head(): array
     {
         $head = ['address' => 'Address', 'reason' => 'Reason', 'scope' => 'Of what',
-            'since' => 'Since', 'source' => 'Source'];
+            'since' => 'Since', 'source' => 'Where from'];
         $head += $this->context->isAdmin() ? ['do' => 'Action'] : [];
         return array_map($this->t(...), $head);
     }

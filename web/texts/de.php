@@ -80,20 +80,12 @@ return [
     'No address is found.' => 'Keine Adresse gefunden.',
     'These are the newest %s. "mailqueue suppress export" writes all.'
         => 'Das sind die neuesten %s. „mailqueue suppress export“ gibt alle aus.',
-    'Address' => 'Adresse',
-    'Reason' => 'Grund',
-    'Of what' => 'Wovon',
-    'Since' => 'Seit',
-    'Source' => 'Quelle',
-    'Action' => 'Aktion',
-    '(forgotten)' => '(vergessen)',
-    'all mail' => 'alle Mails',
-    'Remove' => 'Aufheben',
+    'Address' => 'Adresse', 'Reason' => 'Grund', 'Of what' => 'Wovon', 'Since' => 'Seit',
+    'Where from' => 'Woher', 'Action' => 'Aktion', '(forgotten)' => '(vergessen)',
+    'all mail' => 'alle Mails', 'Remove' => 'Aufheben', 'Search' => 'Suchen', 'Add' => 'Sperren',
     'Address, or a part of it' => 'Adresse oder ein Teil davon',
-    'Search' => 'Suchen',
     'Suppress an address' => 'Eine Adresse sperren',
     'List (empty: all mail)' => 'Liste (leer: alle Mails)',
-    'Add' => 'Sperren',
     'Give an address. Nothing was changed.' => 'Es fehlt die Adresse. Nichts wurde geändert.',
 
     // Unsubscribing

@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/json_tree.h"
+#include "mime/compose/own_header.h"
 #include "mime/compose/part.h"
 #include "mime/header.h"
 #include "mime/template/campaign_octets.h"
+#include "mime/template/template.h"
 #include "mime/wire/envelope.h"
 #include "mime/wire/message.h"
 
@@ -31,7 +34,7 @@ struct mq_campaign_message {
     size_t slot_count, uri_count; /* the first ones are those of unsubscribe */
     bool blank;                   /* neither text nor html has any text */
     struct mq_json_tree tree;
-    struct mq_template_fields names;
+    struct mq_buffer headers; /* of check(), which only wants to know whether they can be written */
 };
 
 static bool is_blank(const struct mq_compose_fields *fields)
@@ -51,7 +54,7 @@ static enum mq_status add_slot(struct mq_campaign_message *message, struct mq_st
     MQ_TRY(mq_template_new(*text, kind, part, &slot->template, err));
     slot->text = text;
     message->slot_count++;
-    return mq_template_fields_add(slot->template, &message->names) ? MQ_OK : mq_error_nomem(err);
+    return MQ_OK;
 }
 
 static enum mq_status add_slots(struct mq_campaign_message *message, struct mq_error *err)
@@ -137,15 +140,9 @@ void mq_campaign_message_free(struct mq_campaign_message *message)
     free(message->slots);
     mq_campaign_fields_clear(&message->fields);
     mq_json_tree_clear(&message->tree);
-    mq_template_fields_clear(&message->names);
+    mq_buffer_clear(&message->headers);
     free(message->octets);
     free(message);
-}
-
-const struct mq_template_fields *
-mq_campaign_message_fields(const struct mq_campaign_message *message)
-{
-    return &message->names;
 }
 
 /* ---- making ---- */
@@ -198,8 +195,10 @@ static enum mq_status check_no_recipients(const struct mq_compose_fields *fields
                               field);
 }
 
-/* Composes the message with samples for the values: refuses what no recipient could get. */
-static enum mq_status try_sample(struct mq_campaign_message *message, struct mq_error *err)
+/* Composes the message with samples for the values: refuses what no recipient could get. Errors
+ * name the fields as they were given. */
+static enum mq_status try_sample(struct mq_campaign_message *message,
+                                 const struct mq_compose_fields *given, struct mq_error *err)
 {
     static const struct mq_compose_address to = {.address = MQ_STR(SAMPLE_TO), .field = "to"};
     struct mq_compose_fields compose;
@@ -213,6 +212,9 @@ static enum mq_status try_sample(struct mq_campaign_message *message, struct mq_
         failed = failed || slot->out.failed;
     }
     compose = message->fields.compose;
+    compose.from = given->from;
+    compose.reply_to = given->reply_to;
+    compose.parts = given->parts;
     compose.to = (struct mq_compose_addresses){&to, 1};
     compose.message_id = SAMPLE_ID;
     enum mq_status status =
@@ -235,7 +237,7 @@ static enum mq_status make(const struct mq_compose_fields *fields, struct ready 
         return mq_error_nomem(err);
     }
     MQ_TRY(mq_campaign_message_open(mq_buffer_view(out), &message, err));
-    enum mq_status status = try_sample(message, err);
+    enum mq_status status = try_sample(message, &stored, err);
     mq_campaign_message_free(message);
     return status;
 }
@@ -285,9 +287,10 @@ static enum mq_status render_slots(struct mq_campaign_message *message,
     return MQ_OK;
 }
 
-enum mq_status mq_campaign_message_check(struct mq_campaign_message *message,
-                                         const struct mq_campaign_recipient *recipient,
-                                         struct mq_error *err)
+/* Renders the fields for the recipient; to, message_id and date are still to be set. */
+static enum mq_status fill_in(struct mq_campaign_message *message,
+                              const struct mq_campaign_recipient *recipient,
+                              struct mq_compose_fields *compose, struct mq_error *err)
 {
     struct mq_str name = recipient->name;
     struct mq_buffer spaced = {0};
@@ -301,7 +304,24 @@ enum mq_status mq_campaign_message_check(struct mq_campaign_message *message,
                             "text: nothing is left of text and html for this recipient; give the "
                             "fields, or write an {{else}}");
     }
+    *compose = message->fields.compose;
+    if (recipient->unsubscribe_count > 0) {
+        compose->unsubscribe = recipient->unsubscribe;
+        compose->unsubscribe_count = recipient->unsubscribe_count;
+    }
     return MQ_OK;
+}
+
+enum mq_status mq_campaign_message_check(struct mq_campaign_message *message,
+                                         const struct mq_campaign_recipient *recipient,
+                                         struct mq_error *err)
+{
+    struct mq_compose_fields compose;
+    mq_buffer_reset(&message->headers);
+    MQ_TRY(fill_in(message, recipient, &compose, err));
+    MQ_TRY(mq_own_headers_write(&compose, &message->headers, err));
+    MQ_TRY(mq_unsubscribe_write(&compose, &message->headers, err));
+    return message->headers.failed ? mq_error_nomem(err) : MQ_OK;
 }
 
 enum mq_status mq_campaign_message_render(struct mq_campaign_message *message,
@@ -312,14 +332,10 @@ enum mq_status mq_campaign_message_render(struct mq_campaign_message *message,
     const struct mq_str no_name = MQ_STR("");
     struct mq_compose_address to = {recipient->address,
                                     recipient->name.data != NULL ? recipient->name : no_name, "to"};
-    MQ_TRY(mq_campaign_message_check(message, recipient, err));
-    struct mq_compose_fields compose = message->fields.compose;
+    struct mq_compose_fields compose;
+    MQ_TRY(fill_in(message, recipient, &compose, err));
     compose.to = (struct mq_compose_addresses){&to, 1};
     compose.message_id = recipient->message_id;
     compose.date_s = recipient->date_s;
-    if (recipient->unsubscribe_count > 0) {
-        compose.unsubscribe = recipient->unsubscribe;
-        compose.unsubscribe_count = recipient->unsubscribe_count;
-    }
     return mq_compose(&compose, out, envelope, err);
 }

@@ -10,9 +10,11 @@
 #ifndef MQ_MIME_TEMPLATE_CAMPAIGN_MESSAGE_H
 #define MQ_MIME_TEMPLATE_CAMPAIGN_MESSAGE_H
 
-#include "mime/compose/composer.h"
-#include "mime/template/template.h"
+#include "core/buffer.h"
+#include "core/error.h"
 
+struct mq_compose_fields;
+struct mq_envelope;
 struct mq_campaign_message; /* for one thread at a time: it keeps its memory from mail to mail */
 
 /* Who gets a mail, and what makes it that mail; borrowed. Templates see the name as {{name}}, the
@@ -33,19 +35,15 @@ struct mq_campaign_recipient {
  * mq_compose() refuses, a bad template (template.h), and anything in to, cc or bcc. */
 enum mq_status mq_campaign_message_make(const struct mq_compose_fields *fields,
                                         struct mq_buffer *out, struct mq_error *err);
-/* Copies `octets` and compiles the templates. MQ_CORRUPT: make() of this version did not write
- * them. */
+/* Copies `octets` and compiles the templates. MQ_CORRUPT, or MQ_MESSAGE from a template: make() of
+ * this version did not write them. */
 enum mq_status mq_campaign_message_open(struct mq_str octets, struct mq_campaign_message **out,
                                         struct mq_error *err);
 void mq_campaign_message_free(struct mq_campaign_message *message); /* NULL is allowed */
 
-/* The names that the templates have, for the life of the message. Those that the recipient's name,
- * address and URIs stand for are among them. */
-const struct mq_template_fields *
-mq_campaign_message_fields(const struct mq_campaign_message *message);
-
-/* Renders the templates without composing: MQ_MESSAGE if render() would refuse the fields or the
- * name, with the field ("subject", "fields"). The address is not checked (mime/idn.h). */
+/* Renders the templates, and tries the headers: MQ_MESSAGE if render() would refuse the fields, the
+ * name or the URIs, with the field ("subject", "fields"). Not checked: the address (mime/idn.h),
+ * and the size. */
 enum mq_status mq_campaign_message_check(struct mq_campaign_message *message,
                                          const struct mq_campaign_recipient *recipient,
                                          struct mq_error *err);

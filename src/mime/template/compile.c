@@ -47,7 +47,6 @@ static enum mq_status add_step(struct parser *p, struct mq_step step)
         return mq_error_nomem(p->err);
     }
     step.at = (uint32_t)p->tag;
-    step.depth = p->depth;
     t->steps = steps;
     steps[t->count++] = step;
     return MQ_OK;
@@ -341,12 +340,12 @@ static enum mq_status take_tag(struct parser *p, bool *silent)
     if (take(p, "/")) {
         return close_block(p);
     }
-    struct parser before = *p;
+    struct mq_str rest = p->rest;
     if (mq_str_equal(take_name(p), MQ_STR("else"))) {
         return else_tag(p);
     }
     *silent = false;
-    p->rest = before.rest;
+    p->rest = rest;
     return value_tag(p);
 }
 

@@ -24,10 +24,9 @@ struct mq_step_path {
 
 struct mq_step {
     enum mq_step_kind kind;
-    bool url;       /* percent-encoded */
-    bool has_else;  /* EACH: a missing list is an empty one */
-    uint32_t jump;  /* index of a step */
-    uint32_t depth; /* blocks around it */
+    bool url;      /* percent-encoded */
+    bool has_else; /* EACH: a missing list is an empty one */
+    uint32_t jump; /* index of a step */
     struct mq_step_path path;
     struct mq_str text; /* TEXT: the text; VALUE: the default, data NULL: none */
     uint32_t at;        /* byte of the source where the tag begins */

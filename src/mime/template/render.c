@@ -1,6 +1,7 @@
 /* Renders a template: runs its steps. What a worker does for each mail. */
 #include <stdio.h>
 
+#include "core/json_tree.h"
 #include "mime/header.h"
 #include "mime/template/internal.h"
 
@@ -77,6 +78,12 @@ static enum mq_status missing(const struct run *run, const struct mq_step *step)
 
 /* ---- steps ---- */
 
+static void put(const struct mq_template *template, const struct mq_step *step, struct mq_str value,
+                struct mq_buffer *out)
+{
+    mq_template_put(out, step->url ? MQ_TEMPLATE_URI : template->kind, value);
+}
+
 /* Appends a value to a header, with spaces for the separators that pasted text may have. */
 static enum mq_status put_header(const struct run *run, const struct mq_step *step,
                                  struct mq_str value)
@@ -87,7 +94,7 @@ static enum mq_status put_header(const struct run *run, const struct mq_step *st
     mq_str_printable(name, sizeof name, 0, step->path.text);
     enum mq_status status = mq_header_text(&value, name, &spaced, &fault);
     if (status == MQ_OK) {
-        mq_template_put(run->out, step->url ? MQ_TEMPLATE_URI : MQ_TEMPLATE_HEADER, value);
+        put(run->template, step, value, run->out);
     } else if (status == MQ_MESSAGE) {
         BAD(run, step, "%s", fault.text);
     } else {
@@ -116,7 +123,7 @@ static enum mq_status put_value(struct run *run, const struct mq_step *step)
     if (run->template->kind == MQ_TEMPLATE_HEADER) {
         return put_header(run, step, text);
     }
-    mq_template_put(run->out, step->url ? MQ_TEMPLATE_URI : run->template->kind, text);
+    put(run->template, step, text, run->out);
     return MQ_OK;
 }
 
@@ -234,7 +241,8 @@ void mq_template_sample(const struct mq_template *template, struct mq_buffer *ou
         const struct mq_step *step = &template->steps[i];
         if (step->kind == MQ_STEP_TEXT) {
             mq_buffer_str(out, step->text);
+        } else if (step->kind == MQ_STEP_VALUE) {
+            put(template, step, step->text.data != NULL ? step->text : MQ_STR("x"), out);
         }
-        mq_buffer_append(out, "x", step->kind == MQ_STEP_VALUE);
     }
 }

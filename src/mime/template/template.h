@@ -9,7 +9,6 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
-#include "core/json_tree.h"
 
 /* Where the text goes, and so how values are written. */
 enum mq_template_kind {
@@ -28,6 +27,8 @@ enum mq_template_kind {
 #define MQ_TEMPLATE_MAX        (64 << 20) /* octets of a rendered text or HTML */
 
 struct mq_template;
+struct mq_json_tree;
+struct mq_json_value;
 
 /* The fields of a recipient, borrowed. */
 struct mq_template_values {
@@ -52,17 +53,8 @@ void mq_template_free(struct mq_template *template); /* NULL is allowed */
 enum mq_status mq_template_render(const struct mq_template *template,
                                   const struct mq_template_values *values, struct mq_buffer *out,
                                   struct mq_str *text, struct mq_error *err);
-/* Appends the text of all branches, with "x" for each value: for checks of what is around them. */
+/* Appends the text of all branches, and for each value its default or "x": for checks of what is
+ * around them. */
 void mq_template_sample(const struct mq_template *template, struct mq_buffer *out);
-
-/* The names of the fields: "name", "address.city", "items", "items[].price". All zero: empty. */
-struct mq_template_fields {
-    struct mq_strings needed;   /* by every recipient */
-    struct mq_strings optional; /* with a default, or only within a block or after "#if" */
-};
-
-/* Adds the names that the template has, each once; false: no memory. */
-bool mq_template_fields_add(const struct mq_template *template, struct mq_template_fields *fields);
-void mq_template_fields_clear(struct mq_template_fields *fields);
 
 #endif

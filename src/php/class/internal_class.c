@@ -135,7 +135,8 @@ ZEND_METHOD(MailQueue_Internal, connect)
     zend_string *dsn = mq_php_dsn_hide(ZEND_CALL_ARG(execute_data, 1));
     if (dsn == NULL || !mq_php_dsn_is(dsn)) {
         zend_argument_value_error(1, "must be the DSN of a server");
-    } else if (mq_php_ok(mq_php_dsn_connect(ZSTR_VAL(dsn), BUSY_TIMEOUT_MS, false, &pdo, &err), &err)) {
+    } else if (mq_php_ok(mq_php_dsn_connect(ZSTR_VAL(dsn), BUSY_TIMEOUT_MS, false, &pdo, &err),
+                         &err)) {
         ZVAL_COPY_VALUE(return_value, &pdo);
     }
     if (dsn) {

@@ -90,8 +90,8 @@ static enum mq_status set_up_session(struct mq_pdo *self, struct mq_error *err)
 }
 
 /* Whether the connection may be the persistent one of this process. PDO gives the same one to all
- * that ask, so a second queue would be in the first one's transaction. A worker's run holds locks of
- * its session, which must end with it. */
+ * that ask, so a second queue would be in the first one's transaction. A worker's run holds locks
+ * of its session, which must end with it. */
 static bool may_persist(const struct mq_pdo *self)
 {
     bool may = MAILQUEUE_G(database_persistent) && self->own.resumes;

@@ -203,8 +203,8 @@ static zend_string *with_defaults(const struct connect *connect)
 static void add_persistent(const struct connect *connect, zval *options)
 {
     zval name;
-    ZVAL_STR(&name, zend_strpprintf(0, "mailqueue %d %d", (int)mq_process_id(),
-                                    connect->busy_timeout_ms));
+    ZVAL_STR(&name,
+             zend_strpprintf(0, "mailqueue %d %d", (int)mq_process_id(), connect->busy_timeout_ms));
     add_index_zval(options, MQ_PDO_ATTR_PERSISTENT, &name);
 }
 

@@ -25,11 +25,10 @@ zend_string *mq_php_dsn_shown(zend_string *database, enum mq_php_secret *secret)
  * PHP 8.2 show all arguments. Returns the original, owned by the caller; NULL: it names a file. */
 zend_string *mq_php_dsn_hide(zval *argument);
 
-/* Opens a connection; the caller owns *pdo. A persistent one is the only one of this process that is
- * in use at a time, and PHP keeps it after the request. User and password come from the DSN, or else from the
- * environment, or else from php.ini, or else the client library searches for them. MQ_IO: the
- * server cannot be reached now. MQ_CONFIG: it does not accept this DSN. No PHP exception is left
- * then, because its trace would have the password. */
+/* Opens a connection; the caller owns *pdo, and asks for one persistent connection at a time. User
+ * and password come from the DSN, or else from the environment, or else from php.ini, or else the
+ * client library searches for them. MQ_IO: the server cannot be reached now. MQ_CONFIG: it does not
+ * accept this DSN. No PHP exception is left then, because its trace would have the password. */
 enum mq_status mq_php_dsn_connect(const char *database, int busy_timeout_ms, bool persistent,
                                   zval *pdo, struct mq_error *err);
 /* sqlstate.c: whether an error of MySQL, its server or its client library, is a refusal: a second

@@ -32,7 +32,8 @@ struct taking {
     struct mq_dropped dropped; /* expired, orphaned, unreadable and put back rows */
     struct put_back {
         int64_t id;     /* 0: written already */
-        int64_t open_s; /* when its hours open */
+        int64_t open_s; /* when its hours open, … */
+        bool pause;     /* … or its relays, which are paused */
     } back[MQ_CLAIM_CHUNK];
     size_t back_count;
     bool puts_back;
@@ -160,7 +161,7 @@ static enum mq_status take(struct taking *t, struct mq_job *job, int64_t most, s
     return MQ_OK;
 }
 
-/* ---- mail outside its hours ---- */
+/* ---- mail outside its hours, and of relays that are paused ---- */
 
 /* Writes one opening to all jobs of the chunk that wait for it, beginning with the first of them.
  */
@@ -169,10 +170,11 @@ static enum mq_status write_opening(struct taking *t, struct put_back *first, st
     struct mq_queue *queue = t->tx->queue;
     struct mq_buffer text = {0};
     int64_t open_s = first->open_s;
-    mq_buffer_cstr(&text, "UPDATE {t} SET next_attempt_at = ?1, parked_for = '" MQ_FOR_HOURS
-                          "' WHERE id IN (0");
+    bool pause = first->pause;
+    mq_buffer_printf(&text, "UPDATE {t} SET next_attempt_at = ?1, %s WHERE id IN (0",
+                     pause ? "waits_for = '" MQ_FOR_PAUSE "'" : "parked_for = '" MQ_FOR_HOURS "'");
     for (; first < t->back + t->back_count; first++) {
-        if (first->id && first->open_s == open_s) {
+        if (first->id && first->open_s == open_s && first->pause == pause) {
             mq_buffer_printf(&text, ",%lld", (long long)first->id);
             first->id = 0;
         }
@@ -188,29 +190,37 @@ static enum mq_status write_opening(struct taking *t, struct put_back *first, st
 static enum mq_status write_back(struct taking *t, struct mq_error *err)
 {
     const struct mq_tx *tx = t->tx;
-    bool first = (t->puts_back || t->claim->pays_later) && !t->marked; /* payments put back, too */
+    int64_t mark = mq_settings_mark(&tx->settings);
+    bool first =
+        mark && !t->marked && (t->puts_back || t->claim->pays_later); /* payments put back, too */
     for (size_t i = 0; i < t->back_count; i++) {
         if (t->back[i].id) {
             MQ_TRY(write_opening(t, &t->back[i], err));
         }
     }
     t->back_count = 0;
-    t->marked = first ? mq_settings_mark(&tx->settings) : t->marked;
-    return first ? mq_mark_put(tx->queue, tx->queue->names.table, t->marked, err) : MQ_OK;
+    t->marked = first ? mark : t->marked;
+    return first ? mq_mark_put(tx->queue, tx->queue->names.table, mark, err) : MQ_OK;
 }
 
-/* Puts a job back whose hours have not begun, so that the first due rows do not become ever more
- * of them; *put_back says so. */
-static void check_hours(struct taking *t, const struct mq_job *job, bool *put_back)
+/* Puts a job back whose hours have not begun or whose relays are all paused, so that the first due
+ * rows do not become ever more of them. Returns whether it did. */
+static bool is_put_back(struct taking *t, const struct mq_job *job,
+                        const struct mq_relay_list *relays)
 {
     const struct mq_tx *tx = t->tx;
     int64_t open_s = mq_hours_opening(tx->queue, &tx->settings, job->mail_type, tx->now_s);
-    *put_back = open_s > tx->now_s;
-    if (*put_back) {
-        t->back[t->back_count++] = (struct put_back){job->id, open_s};
-        t->dropped.rows++;
-        t->puts_back = true;
+    bool pause = open_s <= tx->now_s && relays->count == 0 && relays->opens_s > 0;
+    if (pause) {
+        open_s = relays->opens_s > tx->now_s ? relays->opens_s : tx->now_s + 1;
     }
+    if (open_s <= tx->now_s) {
+        return false;
+    }
+    t->back[t->back_count++] = (struct put_back){job->id, open_s, pause};
+    t->dropped.rows++;
+    t->puts_back = true;
+    return true;
 }
 
 /* Brings forward the next rows that other hours or limits than the present ones put back. *more:
@@ -257,20 +267,9 @@ static enum mq_status stop_for_tokens(struct taking *t, struct mq_error *err)
     return MQ_OK;
 }
 
-/* Looks how many recipients the relays have room for; if none has any, the job is put back. */
-static enum mq_status check_relays(struct taking *t, const struct mq_job *job, int64_t *most,
-                                   struct mq_error *err)
-{
-    struct mq_relay_list relays = {.count = 0};
-    if (!t->claim->pays_later) {
-        return MQ_OK;
-    }
-    t->request->relays_of(t->request->relays_context, job, &relays);
-    return mq_relays_promise(t->tx, job, &relays, most, err);
-}
-
 /* Takes the row as far as tokens and limits allow, or puts it back, or sets `stop`. */
-static enum mq_status take_allowed(struct taking *t, struct mq_job *job, struct mq_error *err)
+static enum mq_status take_allowed(struct taking *t, struct mq_job *job,
+                                   struct mq_relay_list *relays, struct mq_error *err)
 {
     struct mq_room room = {.recipients = t->allowance};
     struct mq_party party = party_of(t, job);
@@ -284,8 +283,8 @@ static enum mq_status take_allowed(struct taking *t, struct mq_job *job, struct 
     if (most <= 0) {
         struct mq_kept why = {&room, 1, INT64_MAX};
         MQ_TRY(mq_windows_put_back(t->tx, &why, job, err));
-    } else {
-        MQ_TRY(check_relays(t, job, &most, err));
+    } else if (t->claim->pays_later) {
+        MQ_TRY(mq_relays_promise(t->tx, job, relays, &most, err));
     }
     t->dropped.rows += most <= 0; /* a transaction puts back a limited number */
     t->puts_back = t->puts_back || most <= 0;
@@ -297,19 +296,20 @@ static enum mq_status take_allowed(struct taking *t, struct mq_job *job, struct 
 static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_error *err)
 {
     bool dropped = false;
+    struct mq_relay_list relays = {.count = 0};
     if (mq_dropped_enough(&t->dropped)) {
         t->claim->end = MQ_CLAIM_MORE;
         t->stop = true;
         return MQ_OK;
     }
     MQ_TRY(drop(t, job, &dropped, err));
-    if (!dropped) {
-        check_hours(t, job, &dropped);
+    if (!dropped && t->request->relays_of) {
+        t->request->relays_of(t->request->relays_context, job, &relays);
     }
-    if (dropped) {
+    if (dropped || is_put_back(t, job, &relays)) {
         return MQ_OK;
     }
-    MQ_TRY(take_allowed(t, job, err));
+    MQ_TRY(take_allowed(t, job, &relays, err));
     if (t->taken.count >= (size_t)t->request->limit) {
         t->claim->end = MQ_CLAIM_LIMIT;
         t->stop = true;

@@ -5,6 +5,7 @@
 #include "queue/config/kept_hours.h"
 #include "queue/config/keys.h"
 #include "queue/handle.h"
+#include "queue/job.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 
@@ -40,17 +41,24 @@ static enum mq_status check_set(struct mq_queue *queue, const char *name, const 
                         (int)mq_utf8_cut(text, 100), text.data, why.text);
 }
 
-/* Mail that waits because its domain is slowed down is tried at once by another setting. */
-static enum mq_status end_slowdown(struct mq_tx *tx, const char *key, struct mq_error *err)
+static bool is_key(const char *key, enum mq_config_id id)
 {
-    if (strcmp(key, mq_config_keys[MQ_KEY_SLOWDOWN].name) != 0 &&
-        strcmp(key, mq_config_keys[MQ_KEY_SLOW_DOMAINS].name) != 0) {
+    return strcmp(key, mq_config_keys[id].name) == 0;
+}
+
+/* Mail that waits because its domain is slowed down, or its relays are paused, is tried at once by
+ * another setting. */
+static enum mq_status end_waits(struct mq_tx *tx, const char *key, struct mq_error *err)
+{
+    bool slow = is_key(key, MQ_KEY_SLOWDOWN) || is_key(key, MQ_KEY_SLOW_DOMAINS);
+    if (!slow && !is_key(key, MQ_KEY_RELAY_PAUSE)) {
         return MQ_OK;
     }
-    return mq_sql_exec_text(tx->queue,
-                            "UPDATE {t} SET next_attempt_at = ?1, waits_for = NULL WHERE waits_for "
-                            "LIKE 'mailSlowdown:%' AND next_attempt_at > ?1 AND " MQ_CLAIMABLE_SQL,
-                            MQ_ARGS(mq_int(tx->now_s)), err);
+    return mq_sql_exec_text(
+        tx->queue,
+        "UPDATE {t} SET next_attempt_at = ?1, waits_for = NULL WHERE waits_for "
+        "LIKE ?2 AND next_attempt_at > ?1 AND " MQ_CLAIMABLE_SQL,
+        MQ_ARGS(mq_int(tx->now_s), mq_cstr(slow ? "mailSlowdown:%" : MQ_FOR_PAUSE)), err);
 }
 
 enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, const char *value,
@@ -60,7 +68,7 @@ enum mq_status mq_queue_set_config(struct mq_queue *queue, const char *key, cons
     enum mq_status status = check_set(queue, key, value, err);
     while (mq_tx_next(&tx, &status, err)) {
         status = mq_config_put(queue, key, value, err);
-        status = status == MQ_OK ? end_slowdown(&tx, key, err) : status;
+        status = status == MQ_OK ? end_waits(&tx, key, err) : status;
     }
     return status;
 }

@@ -161,11 +161,8 @@ static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *paus
                                    struct mq_error *err)
 {
     struct mq_pause now;
-    char *old = NULL;
     struct mq_buffer text = {0};
-    MQ_TRY(mq_relay_text(tx->queue, MQ_KEY_RELAY_PAUSE, pause->relay, &old, err));
-    parse(old, &now);
-    free(old);
+    MQ_TRY(mq_queue_pause_of(tx->queue, pause->relay, &now, err));
     lengthen(&now, pause, tx->now_s);
     mq_str_printable(now.reason, sizeof(now.reason), 0, mq_str_of(pause->reason));
     mq_buffer_printf(&text, "%lld %lld %s", (long long)now.until_s, (long long)now.count,
@@ -189,14 +186,31 @@ enum mq_status mq_queue_pause_relay(struct mq_queue *queue, struct mq_relay_paus
     return status;
 }
 
+/* *found: the relay has an entry. */
+static enum mq_status read_pause(struct mq_queue *queue, const char *relay, struct mq_pause *out,
+                                 bool *found, struct mq_error *err)
+{
+    char *text = NULL;
+    MQ_TRY(mq_relay_text(queue, MQ_KEY_RELAY_PAUSE, relay, &text, err));
+    *found = parse(text, out);
+    free(text);
+    return MQ_OK;
+}
+
+enum mq_status mq_queue_pause_of(struct mq_queue *queue, const char *relay, struct mq_pause *out,
+                                 struct mq_error *err)
+{
+    bool found;
+    return read_pause(queue, relay, out, &found, err);
+}
+
 enum mq_status mq_queue_count_pauses(struct mq_queue *queue, const char *relay, int64_t *count,
                                      struct mq_error *err)
 {
     struct mq_pause pause;
-    char *text = NULL;
-    MQ_TRY(mq_relay_text(queue, MQ_KEY_RELAY_PAUSE, relay, &text, err));
-    *count = parse(text, &pause) ? pause.count + 1 : 0;
-    free(text);
+    bool found = false;
+    MQ_TRY(read_pause(queue, relay, &pause, &found, err));
+    *count = found ? pause.count + 1 : 0;
     return MQ_OK;
 }
 

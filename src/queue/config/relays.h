@@ -34,6 +34,9 @@ struct mq_pause {
     int64_t count;
     char reason[256];
 };
+/* Reads a relay's entry; all zero if it has none. */
+enum mq_status mq_queue_pause_of(struct mq_queue *queue, const char *relay, struct mq_pause *out,
+                                 struct mq_error *err);
 /* Finds a relay's entry. *found is false if it is missing or unreadable. Errors: MQ_NOMEM. */
 enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pause *out,
                              bool *found, struct mq_error *err);

@@ -10,8 +10,7 @@
 #include "core/buffer.h"
 
 /* Arguments of X: symbol, name, type; the member of struct mq_job; the SQL of a new row's value,
- * with ? for a parameter (NULL: the column's default); the parameter's value, where `job` is a
- * struct mq_new_job (enqueue.c). */
+ * with ? for a parameter (NULL: the column's default); its value (`job`: struct mq_new_job). */
 #define MQ_COLUMNS(X)                                                                             \
     X(ID, "id", "{i}", READ_INT64(id), NULL, mq_null())                                           \
     X(REFERENCE, "{r}", "{v}", READ_TEXT(reference), "?", mq_text(job->reference))                \

@@ -101,7 +101,7 @@ static const char *const common[MQ_SQL_COUNT] = {
         "UPDATE {t} SET status = ?1, attempts = ?5, uncertain = ?6, next_attempt_at = ?7, "
         "last_attempt_at = ?8, last_error = COALESCE(?9, last_error), parked_for = ?10, "
         "recipients = COALESCE(?11, recipients), refused = COALESCE(?12, refused), "
-        "uncertain_to = ?13, paid = 0, "
+        "uncertain_to = ?13, waits_for = ?14, paid = 0, "
         "locked_until = NULL, locked_by = NULL "
         "WHERE id = ?2 AND locked_by = ?3 AND attempts = ?4",
     [MQ_SQL_RENEW] =

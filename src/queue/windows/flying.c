@@ -1,14 +1,17 @@
 /* For whom a limit holds, and what is under way: the jobs in sending that have paid. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/hash.h"
 #include "core/json.h"
 #include "queue/handle.h"
 #include "queue/sql/statements.h"
 #include "queue/windows/internal.h"
 
-bool mq_window_is_of(const struct mq_window *w, const struct mq_limit *limit, struct mq_str who)
+bool mq_window_is_of(const struct mq_window *w, const struct mq_limit *limit, struct mq_str who,
+                     uint64_t hash)
 {
-    return w->limit == limit && mq_str_equal_nocase(mq_str_of(w->who), who);
+    return w->limit == limit && w->hash == hash && mq_str_equal_nocase(mq_str_of(w->who), who);
 }
 
 bool mq_window_holds(const struct mq_limit *limit, const struct mq_party *party, struct mq_str *who)
@@ -34,7 +37,7 @@ void mq_flying_clear(struct mq_flying *one)
 {
     free(one->relay);
     free(one->from);
-    mq_strings_clear(&one->to);
+    free(one->to);
 }
 
 static enum mq_status add_flying(struct mq_windows *all, struct mq_flying *one,
@@ -55,21 +58,25 @@ static enum mq_status add_flying(struct mq_windows *all, struct mq_flying *one,
     return mq_error_nomem(err);
 }
 
-/* Reads the recipients that a job has paid for. */
-static enum mq_status read_paid(const struct mq_tx *tx, struct mq_str list, int64_t paid,
-                                struct mq_strings *out, struct mq_error *err)
+/* Reads the domains of the recipients that a job has paid for. */
+static enum mq_status read_paid(const struct mq_tx *tx, struct mq_str list, struct mq_flying *out,
+                                struct mq_error *err)
 {
+    struct mq_strings to = {0};
     if (!mq_settings_limit_by(&tx->settings, MQ_SCOPE_TO) || !list.data) {
         return MQ_OK;
     }
-    if (mq_json_read(list, '[', out) == MQ_NOMEM) {
-        return mq_error_nomem(err);
-    }
+    bool lacks = mq_json_read(list, '[', &to) == MQ_NOMEM;
     /* Recipients whose mail is redirected can have one address together. */
-    if (!tx->settings.redirect_to && (int64_t)out->count > paid) {
-        mq_strings_cut(out, (size_t)paid);
+    bool all = tx->settings.redirect_to || (int64_t)to.count < out->paid;
+    size_t count = all ? to.count : (size_t)out->paid;
+    out->to = !lacks && count > 0 ? calloc(count, sizeof(*out->to)) : NULL;
+    for (; out->to && out->to_count < count; out->to_count++) {
+        const char *at = strrchr(to.items[out->to_count], '@');
+        out->to[out->to_count] = mq_hash_lower(mq_str_of(at));
     }
-    return MQ_OK;
+    mq_strings_clear(&to);
+    return lacks || out->to_count < count ? mq_error_nomem(err) : MQ_OK;
 }
 
 /* Reads what current leases have paid for, once in a transaction. */
@@ -86,7 +93,7 @@ static enum mq_status read_flying(struct mq_tx *tx, struct mq_error *err)
         struct mq_flying one = {.relay = relay.data ? mq_str_dup(relay) : NULL,
                                 .from = from.data ? mq_str_dup(from) : NULL,
                                 .paid = mq_sql_column_int(tx->queue, 2)};
-        status = read_paid(tx, mq_sql_column_str(tx->queue, 3), one.paid, &one.to, err);
+        status = read_paid(tx, mq_sql_column_str(tx->queue, 3), &one, err);
         if (status == MQ_OK) {
             status = add_flying(all, &one, err);
         } else {
@@ -97,6 +104,16 @@ static enum mq_status read_flying(struct mq_tx *tx, struct mq_error *err)
     return status;
 }
 
+/* How many of its recipients count for a window of a domain. */
+static int64_t count_to(const struct mq_window *w, const struct mq_flying *one)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < one->to_count; i++) {
+        n += one->to[i] == w->hash;
+    }
+    return w->limit->mails && n > 0 ? 1 : n;
+}
+
 enum mq_status mq_window_count_flying(struct mq_tx *tx, struct mq_window *w, struct mq_error *err)
 {
     MQ_TRY(read_flying(tx, err));
@@ -105,8 +122,9 @@ enum mq_status mq_window_count_flying(struct mq_tx *tx, struct mq_window *w, str
         const struct mq_party party = {.relay = one->relay, .from = one->from};
         struct mq_str who;
         if (w->limit->scope == MQ_SCOPE_TO) {
-            w->flying += mq_recipients_count(w, &one->to);
-        } else if (mq_window_holds(w->limit, &party, &who) && mq_window_is_of(w, w->limit, who)) {
+            w->flying += count_to(w, one);
+        } else if (mq_window_holds(w->limit, &party, &who) &&
+                   mq_window_is_of(w, w->limit, who, mq_hash_lower(who))) {
             w->flying += w->limit->mails ? 1 : one->paid;
         }
     }

@@ -12,6 +12,7 @@ struct mq_window {
     const struct mq_limit *limit;
     char *scope;             /* its name in the table */
     char *who;               /* the relay, sender or domain; NULL: for all */
+    uint64_t hash;           /* mq_hash_lower() of it */
     bool loaded;             /* the amounts of the mode were read */
     bool taken;              /* the bucket has changed */
     struct mq_bucket bucket; /* average */
@@ -42,7 +43,8 @@ struct mq_line {
 struct mq_flying {
     char *relay;
     char *from;
-    struct mq_strings to; /* those recipients */
+    uint64_t *to; /* mq_hash_lower() of the domains of those recipients */
+    size_t to_count;
     int64_t paid;
 };
 
@@ -78,7 +80,9 @@ enum mq_status mq_window_load(struct mq_tx *tx, struct mq_window *w, struct mq_e
  * it is. */
 bool mq_window_holds(const struct mq_limit *limit, const struct mq_party *party,
                      struct mq_str *who);
-bool mq_window_is_of(const struct mq_window *w, const struct mq_limit *limit, struct mq_str who);
+/* Whether it is the limit's for `who`, of which this is mq_hash_lower(). */
+bool mq_window_is_of(const struct mq_window *w, const struct mq_limit *limit, struct mq_str who,
+                     uint64_t hash);
 /* Adds what is under way to w->flying. */
 enum mq_status mq_window_count_flying(struct mq_tx *tx, struct mq_window *w, struct mq_error *err);
 void mq_flying_clear(struct mq_flying *one);

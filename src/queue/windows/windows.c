@@ -85,8 +85,10 @@ static enum mq_status add_window(struct mq_windows *all, const struct mq_limit *
         all->room = room;
     }
     *out = &all->items[all->count++];
-    **out = (struct mq_window){
-        .limit = limit, .scope = scope_of(limit, who), .who = who.data ? mq_str_dup(who) : NULL};
+    **out = (struct mq_window){.limit = limit,
+                               .scope = scope_of(limit, who),
+                               .who = who.data ? mq_str_dup(who) : NULL,
+                               .hash = mq_hash_lower(who)};
     return (*out)->scope && ((*out)->who || !who.data) ? MQ_OK : mq_error_nomem(err);
 }
 
@@ -94,9 +96,10 @@ static enum mq_status add_window(struct mq_windows *all, const struct mq_limit *
 static enum mq_status find(struct mq_tx *tx, const struct mq_limit *limit, struct mq_str who,
                            struct mq_window **out, struct mq_error *err)
 {
+    uint64_t hash = mq_hash_lower(who);
     MQ_TRY(begin(tx, err));
     for (size_t i = 0; i < tx->windows->count; i++) {
-        if (mq_window_is_of(&tx->windows->items[i], limit, who)) {
+        if (mq_window_is_of(&tx->windows->items[i], limit, who, hash)) {
             *out = &tx->windows->items[i];
             return MQ_OK;
         }

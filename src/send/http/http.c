@@ -124,8 +124,9 @@ static bool may_begin(const struct mq_http_pool *pool)
            mq_clock_monotonic_ms() >= pool->next_begin_ms;
 }
 
-/* Whether requests can begin with the account's token; false: there is none, or not yet. */
-static bool has_token(struct mq_http_pool *pool)
+/* Whether requests can begin with the account's token; false: there is none, or not yet. `tells`:
+ * if none can be had, that is the relay's trouble. */
+static bool has_token(struct mq_http_pool *pool, bool tells)
 {
     int64_t retry_after_s = 0;
     bool may_begin = mq_transport_may_begin(&pool->transport);
@@ -136,16 +137,21 @@ static bool has_token(struct mq_http_pool *pool)
         return false;
     }
     enum mq_oauth_state state = mq_oauth_step(pool->account);
-    if (state == MQ_OAUTH_FAILED && pool->transport.pending.count > 0 && may_begin) {
+    if (state == MQ_OAUTH_FAILED && tells && may_begin) {
         const char *why = mq_oauth_failure(pool->account, &retry_after_s);
         mq_transport_in_trouble(&pool->transport, why, retry_after_s);
     }
     return state == MQ_OAUTH_READY;
 }
 
+static void op_prepare(struct mq_transport *transport)
+{
+    has_token(pool_of(transport), true);
+}
+
 static void begin_pending(struct mq_http_pool *pool)
 {
-    if (!has_token(pool)) {
+    if (!has_token(pool, pool->transport.pending.count > 0)) {
         return;
     }
     for (size_t i = 0; i < pool->slot_count && may_begin(pool); i++) {
@@ -343,7 +349,8 @@ static enum mq_status open_pool(struct mq_http_pool *pool,
 enum mq_status mq_http_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                            struct mq_transport **out, struct mq_error *err)
 {
-    static const struct mq_transport_ops ops = {.capacity = op_capacity,
+    static const struct mq_transport_ops ops = {.prepare = op_prepare,
+                                                .capacity = op_capacity,
                                                 .step = op_step,
                                                 .recall = op_recall,
                                                 .abort = op_abort,

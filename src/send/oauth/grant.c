@@ -110,23 +110,25 @@ static void append_login(char failure[MQ_OAUTH_FAILURE_MAX], const char *name,
     append(failure, name);
 }
 
-/* `error` is a code of RFC 6749, 5.2. */
+/* `error` is a code of RFC 6749, 5.2. For a refresh token of another client, servers answer
+ * invalid_grant, as it says there, or unauthorized_client. */
 static void describe_error(const char *error, const char *name, const struct mq_strings *members,
                            char failure[MQ_OAUTH_FAILURE_MAX])
 {
-    static const char client[] = "invalid_client unauthorized_client";
-    bool is_grant =
-        strcmp(error, "invalid_grant") == 0 && mq_oauth_member(members, "refresh_token");
-    if (is_grant) {
+    bool refreshes = mq_oauth_member(members, "refresh_token") != NULL;
+    bool grant = strcmp(error, "invalid_grant") == 0;
+    bool unauthorized = strcmp(error, "unauthorized_client") == 0;
+    if (refreshes && (grant || unauthorized)) {
         append_login(failure, name, members);
-        append(failure, " (the refresh token is refused");
-    } else if (mq_str_word(mq_str_of(error), client, mq_str_equal) >= 0) {
+        append(failure, " (the ");
+        append(failure, grant ? "refresh token has ended, was revoked or belongs to another client"
+                              : "client may not use the refresh token");
+    } else if (unauthorized || strcmp(error, "invalid_client") == 0) {
         append(failure, "renew the client secret or the certificate, and ");
         append_login(failure, name, members);
         append(failure, " (the client is refused");
     } else {
-        append(failure, "no token came (");
-        append(failure, "the server refuses");
+        append(failure, "no token came (the server refuses");
     }
 }
 

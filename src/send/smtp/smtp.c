@@ -162,18 +162,31 @@ static void open_session(struct pool *pool, struct slot *slot)
     }
 }
 
+/* Whether sessions can be opened: an account has its token. `tells`: if it cannot have one, that is
+ * the relay's trouble. */
+static bool may_connect(struct pool *pool, bool tells)
+{
+    struct mq_connect_result none = {0};
+    bool may = mq_connector_may_begin(pool->connector, &none);
+    if (tells && none.reason[0] != '\0') {
+        mq_pool_connect_failed(pool, mq_transport_boot_ms(&pool->transport), none.reason,
+                               none.hopeless, none.verdict.wait_s);
+    }
+    return may;
+}
+
+static void op_prepare(struct mq_transport *transport)
+{
+    may_connect(mq_pool_of(transport), true);
+}
+
 static void open_sessions(struct pool *pool)
 {
-    int64_t now_ms = mq_transport_boot_ms(&pool->transport);
-    struct mq_connect_result none = {0};
     if (mq_pool_busy(pool) >= pool->sessions.allowed) {
-        mq_sessions_raise(&pool->sessions, now_ms);
+        mq_sessions_raise(&pool->sessions, mq_transport_boot_ms(&pool->transport));
     }
     if (mq_clock_monotonic_ms() < pool->next_connect_ms ||
-        !mq_connector_may_begin(pool->connector, &none)) {
-        if (none.reason[0] != '\0' && pool->transport.pending.count > 0) {
-            mq_pool_connect_failed(pool, now_ms, none.reason, none.hopeless, none.verdict.wait_s);
-        }
+        !may_connect(pool, pool->transport.pending.count > 0)) {
         return;
     }
     const size_t *n = pool->owner.in_state;
@@ -383,7 +396,8 @@ static void init_host(struct pool *pool)
 enum mq_status mq_smtp_new(struct mq_dsn *dsn, const struct mq_transport_options *options,
                            struct mq_transport **out, struct mq_error *err)
 {
-    static const struct mq_transport_ops ops = {.capacity = op_capacity,
+    static const struct mq_transport_ops ops = {.prepare = op_prepare,
+                                                .capacity = op_capacity,
                                                 .step = op_step,
                                                 .recall = op_recall,
                                                 .wind_down = op_wind_down,

@@ -48,16 +48,6 @@ static struct mq_str domain_of(const char *address)
     return mq_str_of(at ? at : "");
 }
 
-static uint64_t hash_of(struct mq_str name)
-{
-    uint64_t hash = MQ_HASH_BEGIN;
-    for (size_t i = 0; i < name.len; i++) {
-        char c = mq_ascii_lower(name.data[i]);
-        hash = mq_hash(hash, (struct mq_str){&c, 1});
-    }
-    return hash ? hash : 1;
-}
-
 static void forget(struct domain *domain)
 {
     free(domain->name);
@@ -68,7 +58,7 @@ static void forget(struct domain *domain)
 /* Finds a domain's place, or makes one. NULL: too many others fail. */
 static struct domain *find(struct mq_domains *all, struct mq_str name, int64_t now_s)
 {
-    uint64_t hash = hash_of(name);
+    uint64_t hash = mq_hash_lower(name);
     struct domain *place = NULL;
     for (size_t i = 0; i < PROBES; i++) {
         struct domain *one = &all->places[(hash + i) % PLACES];
@@ -106,6 +96,9 @@ static struct mq_domains *table_of(struct mq_run *run)
 {
     if (!run->domains) {
         run->domains = calloc(1, sizeof(*run->domains));
+        if (run->domains) { /* the first failure is counted with what went well */
+            run->domains->next_ms = mq_run_now_ms(run) + EVERY_MS;
+        }
     }
     return run->domains;
 }

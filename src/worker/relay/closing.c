@@ -1,5 +1,6 @@
 /* A lane whose relay fails is closed for a while. Without an open lane, the run ends, unless the
  * application chooses the relays. */
+#include "queue/config/relays.h"
 #include "send/transport.h"
 #include "worker/relay/routes.h"
 #include "worker/run.h"
@@ -35,6 +36,29 @@ void mq_lane_close(struct mq_lane *lane, int64_t until_s, const char *reason)
     if (!run->stop.begun) { /* other lanes go on: nothing more begins here */
         mq_transport_in_trouble(lane->transport, reason, 0);
         mq_transport_recall(lane->transport);
+    }
+}
+
+/* Whether the queue says that the relay is paused. */
+static bool is_paused(const struct mq_lane *lane, struct mq_pause *pause)
+{
+    return mq_queue_pause_of(lane->run->queue, lane->name, pause, NULL) == MQ_OK &&
+           pause->until_s > mq_run_now_s(lane->run);
+}
+
+void mq_lane_close_if_paused(struct mq_lane *lane)
+{
+    struct mq_pause pause;
+    if (is_paused(lane, &pause)) {
+        mq_lane_close(lane, pause.until_s, pause.reason);
+    }
+}
+
+void mq_lane_prepare(struct mq_lane *lane)
+{
+    struct mq_pause pause;
+    if (lane->transport->ops->prepare && !is_paused(lane, &pause)) {
+        lane->transport->ops->prepare(lane->transport);
     }
 }
 

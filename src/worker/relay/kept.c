@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/ascii.h"
 #include "core/hash.h"
 #include "policy/limits.h"
 #include "queue/claim.h"
@@ -48,19 +47,9 @@ static size_t most_of(const struct mq_domain_sessions *sessions, const char *nam
     return (size_t)mq_sessions_to(&sessions->rules, name);
 }
 
-static uint64_t hash_of(struct mq_str name)
-{
-    uint64_t hash = MQ_HASH_BEGIN;
-    for (size_t i = 0; i < name.len; i++) {
-        char c = mq_ascii_lower(name.data[i]);
-        hash = mq_hash(hash, (struct mq_str){&c, 1});
-    }
-    return hash;
-}
-
 static struct mq_domain_use *find(const struct mq_domain_sessions *sessions, struct mq_str name)
 {
-    uint64_t hash = hash_of(name);
+    uint64_t hash = mq_hash_lower(name);
     for (size_t i = 0; i < sessions->count; i++) {
         struct mq_domain_use *use = sessions->items[i];
         if (use->hash == hash && mq_str_equal_nocase(mq_str_of(use->name), name)) {
@@ -92,7 +81,7 @@ static struct mq_domain_use *find_or_add(struct mq_domain_sessions *sessions, st
         free(use);
         return NULL;
     }
-    use->hash = hash_of(name);
+    use->hash = mq_hash_lower(name);
     use->most = most_of(sessions, use->name);
     sessions->items[sessions->count++] = use;
     return use;
@@ -171,15 +160,18 @@ static void count(struct mq_delivery *delivery, bool goes)
     }
 }
 
-/* In how many seconds a delivery is tried again because many of one of its domains are held; 0: it
- * is held. That is well before its turn, so that some always are. */
+/* In how many seconds a delivery is tried again because many of one of its domains are held, or of
+ * all; 0: it is held. That is well before its turn, so that some always are. */
 static int64_t back_s(struct mq_delivery *delivery)
 {
-    int64_t now_ms = mq_run_now_ms(delivery->run), dot_ms = mq_run_dot_ms(delivery->run);
+    const struct mq_run *run = delivery->run;
+    int64_t now_ms = mq_run_now_ms(run), dot_ms = mq_run_dot_ms(run);
+    int64_t all = mq_least((int64_t)run->slots, mq_run_claims_max(run));
+    bool many = (int64_t)run->kept.count >= all / 2; /* the others are for mail that can go */
     int64_t seconds = 0;
     for (size_t i = 0; i < delivery->use_count; i++) {
         struct mq_domain_use *use = delivery->uses[i];
-        if (use->held < HELD_MAX || use->most == 0) {
+        if (use->most == 0 || (use->held < HELD_MAX && !(many && use->count >= use->most))) {
             continue;
         }
         int64_t step_ms = (dot_ms > 0 ? dot_ms : DOT_MS) / (int64_t)use->most + 1;

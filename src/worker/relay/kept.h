@@ -1,6 +1,6 @@
 /* At most so many deliveries to a domain of recipients under way in a run (config key
  * mailDomainSessions). The others are held apart from their route's list (run->kept), so that mail
- * to other domains goes on; if many are held, they go back. */
+ * to other domains goes on; if many of one domain are held, or of all, they go back. */
 #ifndef MQ_WORKER_RELAY_KEPT_H
 #define MQ_WORKER_RELAY_KEPT_H
 

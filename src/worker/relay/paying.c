@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "send/transport.h"
 #include "worker/deliveries.h"
 #include "worker/relay/route.h"
 #include "worker/relay/routes.h"
@@ -70,7 +71,7 @@ enum mq_status mq_run_pay(struct mq_run *run, struct mq_cycle *cycle, struct mq_
 static struct mq_lane *lane_named(const struct mq_run *run, const char *name)
 {
     size_t i = 0;
-    while (run->relays->lanes[i]->name != name) {
+    while (run->relays->lanes[i]->transport->name != name) {
         i++;
     }
     return run->relays->lanes[i];
@@ -143,7 +144,7 @@ static void relays_of(void *context, const struct mq_job *job, struct mq_relay_l
     const struct mq_run *run = context;
     struct mq_route *route = mq_run_route_of(run, job);
     if (route) {
-        mq_route_relays(route, NULL, out);
+        mq_route_relays_of(route, job, out);
     }
 }
 
@@ -161,7 +162,7 @@ static void take_back(struct mq_lane *lane)
     struct mq_delivery *next;
     for (struct mq_delivery *f = lane->paid.head; f; f = next) {
         next = f->next;
-        if (!mq_lane_is_open(lane) || mq_route_postpones(f->route, f)) {
+        if (!mq_lane_is_open(lane) || mq_route_postpones(f->route, &f->job)) {
             mq_delivery_move(f, &f->route->waiting);
         }
     }

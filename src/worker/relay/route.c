@@ -6,6 +6,7 @@
 #include "queue/claim.h"
 #include "queue/windows/payments.h"
 #include "send/dsn_text.h"
+#include "send/transport.h"
 #include "worker/deliveries.h"
 #include "worker/relay/kept.h"
 #include "worker/relay/routes.h"
@@ -114,7 +115,7 @@ static enum pick list(struct mq_group *group, const struct mq_lane *tried, enum 
     if (group->kind == MQ_GROUP_RELAY) {
         best = look(lane, tried);
         if (best >= least && out->count < MQ_PAYMENT_RELAYS_MAX) {
-            out->names[out->count++] = lane->name;
+            out->names[out->count++] = lane->transport->name;
         }
         out->busy = out->busy || (best == FULL && least > FULL);
         if (lane != tried && !mq_lane_is_open(lane)) {
@@ -143,7 +144,7 @@ bool mq_route_can_pay(struct mq_route *route, const struct mq_delivery *delivery
 void mq_route_relays(struct mq_route *route, const struct mq_delivery *delivery,
                      struct mq_relay_list *out)
 {
-    struct mq_lane *lane = delivery ? mq_route_lane(route, delivery, false) : NULL;
+    struct mq_lane *lane = mq_route_lane(route, delivery, false);
     list(&route->group, tried_by(route, delivery), lane ? FOUND : KEPT, out);
     if (lane) {
         mq_route_lane(route, delivery, true);
@@ -215,6 +216,13 @@ static void put_back(struct mq_delivery *delivery, int64_t seconds, const char *
     mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, why);
 }
 
+/* Puts a mail back until a lane of its route is open. */
+static void put_back_until_open(struct mq_delivery *delivery, const struct mq_route *route)
+{
+    delivery->waits_for = MQ_FOR_PAUSE;
+    put_back(delivery, seconds_until(delivery->run, opens_ms(&route->group, NULL)), NULL);
+}
+
 /* How long the waiting mail takes, in seconds. */
 static int64_t drains_s(struct mq_route *route)
 {
@@ -225,11 +233,20 @@ static int64_t drains_s(struct mq_route *route)
     return mq_least(seconds_until(run, mq_run_now_ms(run) + ms), LOWER_S);
 }
 
-bool mq_route_postpones(const struct mq_route *route, const struct mq_delivery *delivery)
+bool mq_route_postpones(const struct mq_route *route, const struct mq_job *job)
 {
     const struct mq_lane *lane = route->group.relay;
     return lane && lane->doubts.lower && lane->run->relays->lane_count > 1 &&
-           delivery->job.priority >= lane->doubts.below;
+           job->priority >= lane->doubts.below;
+}
+
+void mq_route_relays_of(struct mq_route *route, const struct mq_job *job, struct mq_relay_list *out)
+{
+    if (mq_route_postpones(route, job)) {
+        out->opens_s = mq_run_now_s(run_of(route)) + LOWER_S;
+    } else {
+        list(&route->group, NULL, KEPT, out);
+    }
 }
 
 /* Asks the application where the job goes; NULL: the mail has gone back. */
@@ -295,11 +312,12 @@ static void enter(struct mq_delivery *delivery, struct mq_route *route)
     struct mq_run *run = delivery->run;
     int64_t most = run->options->batch > WAITING_MAX ? run->options->batch : WAITING_MAX;
     int64_t back_s = 0;
+    most = mq_least(most, mq_run_route_share(run));
     delivery->route = route;
     route->look_wait_ms = 0;
     if (!is_open(route, NULL) && !run->stop.begun) {
-        put_back(delivery, seconds_until(run, opens_ms(&route->group, NULL)), NULL);
-    } else if (mq_route_postpones(route, delivery)) {
+        put_back_until_open(delivery, route);
+    } else if (mq_route_postpones(route, &delivery->job)) {
         put_back(delivery, LOWER_S, NULL);
     } else if (!is_only(route) && (int64_t)route->waiting.count >= most) {
         put_back(delivery, drains_s(route), NULL);
@@ -356,8 +374,8 @@ void mq_run_put_back(struct mq_run *run)
         for (struct mq_delivery *f = route->waiting.head; f; f = next) {
             next = f->next;
             if (closed) {
-                put_back(f, seconds_until(run, opens_ms(&route->group, NULL)), NULL);
-            } else if (mq_route_postpones(route, f)) {
+                put_back_until_open(f, route);
+            } else if (mq_route_postpones(route, &f->job)) {
                 put_back(f, LOWER_S, NULL);
             }
         }
@@ -426,9 +444,10 @@ bool mq_run_can_start(const struct mq_run *run)
  * half a batch or one for each session. */
 static int64_t wanted(const struct mq_run *run, struct mq_route *route, bool settles)
 {
-    int64_t batch = run->options->batch, ready = (int64_t)route->waiting.count, sessions = 0;
+    int64_t share = mq_run_route_share(run), batch = mq_least(run->options->batch, share);
+    int64_t ready = (int64_t)route->waiting.count, sessions = 0;
     bool just_in_time = run->claim.limited || !run->claim.any;
-    int64_t can_take = (int64_t)route_capacity(route, just_in_time, &sessions);
+    int64_t can_take = mq_least((int64_t)route_capacity(route, just_in_time, &sessions), share);
     if (run->claim.limited) {
         return can_take - ready;
     }

@@ -32,13 +32,15 @@ struct mq_lane *mq_route_lane(struct mq_route *route, const struct mq_delivery *
 /* Whether a delivery can pay now (relay/paying.h): a lane can take it, or none of its open lanes
  * has room. */
 bool mq_route_can_pay(struct mq_route *route, const struct mq_delivery *delivery);
-/* Lists the relays for a payment of such a delivery, and reckons with it at the first one. NULL as
- * delivery: all open relays of the route. */
+/* Lists the relays for a payment of such a delivery, and reckons with it at the first one. */
 void mq_route_relays(struct mq_route *route, const struct mq_delivery *delivery,
                      struct mq_relay_list *out);
-/* Whether the delivery must go back, because its relay is suspect: mail of lower priorities goes
+/* Whether the job must go back, because its relay is suspect: mail of lower priorities goes
  * first. */
-bool mq_route_postpones(const struct mq_route *route, const struct mq_delivery *delivery);
+bool mq_route_postpones(const struct mq_route *route, const struct mq_job *job);
+/* Lists the route's open relays for a job that is not claimed yet; none if it must wait. */
+void mq_route_relays_of(struct mq_route *route, const struct mq_job *job,
+                        struct mq_relay_list *out);
 /* Whether a delivery of this route can begin now. */
 bool mq_route_can_start(struct mq_route *route);
 /* Whether a delivery that has paid to go to the lane can begin now. */

@@ -107,6 +107,7 @@ static enum mq_status open_lane(struct mq_relays *relays, struct mq_str dsn, str
     if (relays->run) {
         begin_lane(relays->run, lane);
         mq_lane_remember(lane);
+        mq_lane_close_if_paused(lane);
     }
     return MQ_OK;
 }

@@ -213,6 +213,24 @@ static void test_depth(void **state)
     mq_buffer_clear(&json);
 }
 
+/* Lists within each other: "[0],[0],…" in a list, two values for each "[0]". */
+static void test_many_values(void **state)
+{
+    struct mq_buffer json = {0};
+    (void)state;
+    mq_buffer_cstr(&json, "{\"a\":[[0]");
+    for (int i = 2; i < MQ_JSON_VALUES / 2; i++) {
+        mq_buffer_cstr(&json, ",[0]");
+    }
+    size_t len = json.len;
+    mq_buffer_cstr(&json, ",0]}"); /* the list itself is a value, too */
+    read_json(json.data);
+    json.len = len;
+    mq_buffer_cstr(&json, ",0,0]}");
+    assert_refused(mq_buffer_view(&json), "more than 100000 values");
+    mq_buffer_clear(&json);
+}
+
 /* Every beginning of a text is refused; nothing behind it is read (ASan sees that). */
 static void test_truncated(void **state)
 {
@@ -235,6 +253,7 @@ int main(void)
         cmocka_unit_test_teardown(test_many, teardown),
         cmocka_unit_test_teardown(test_refused, teardown),
         cmocka_unit_test_teardown(test_depth, teardown),
+        cmocka_unit_test_teardown(test_many_values, teardown),
         cmocka_unit_test_teardown(test_truncated, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

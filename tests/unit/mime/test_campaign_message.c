@@ -10,85 +10,23 @@
 
 #include <cmocka.h>
 
-#include "core/ascii.h"
-#include "mime/template/campaign_message.h"
-#include "mime/wire/envelope.h"
+#include "campaign_fixture.h"
 #include "mime/wire/message.h"
 
 #define LONG                                                                                       \
     "A paragraph without its end, much longer than a line of a message should be, in which there " \
     "are letters that are not ASCII: Größe, Übersicht, naïve. "
 
-static struct mq_error err;
-static struct mq_buffer octets, made, expected;
-static struct mq_envelope envelope, expected_envelope;
-static struct mq_campaign_message *message;
-
-static const struct mq_compose_address from = {.address = MQ_STR("Jörg <joerg@example.org>"),
-                                               .field = "from"};
-static const struct mq_compose_address reply_to = {
-    .address = MQ_STR("reply@example.org"), .name = MQ_STR("Reply, to"), .field = "reply_to"};
-
-static int teardown(void **state)
-{
-    (void)state;
-    mq_campaign_message_free(message);
-    message = NULL;
-    mq_buffer_clear(&octets);
-    mq_buffer_clear(&made);
-    mq_buffer_clear(&expected);
-    mq_envelope_clear(&envelope);
-    mq_envelope_clear(&expected_envelope);
-    return 0;
-}
-
-static struct mq_compose_fields fields_of(const char *subject, const char *text, const char *html)
-{
-    return (struct mq_compose_fields){.from = {&from, 1},
-                                      .reply_to = {&reply_to, 1},
-                                      .subject = mq_str_of(subject),
-                                      .text = mq_str_of(text),
-                                      .html = mq_str_of(html)};
-}
-
-static struct mq_campaign_recipient recipient_of(const char *json)
-{
-    return (struct mq_campaign_recipient){.address = MQ_STR("ann@example.net"),
-                                          .name = MQ_STR("Ann"),
-                                          .fields = mq_str_of(json),
-                                          .message_id = "<1@q.example>",
-                                          .date_s = 1795253700};
-}
-
-static enum mq_status try_open(const struct mq_compose_fields *fields)
-{
-    teardown(NULL);
-    MQ_TRY(mq_campaign_message_make(fields, &octets, &err));
-    return mq_campaign_message_open(mq_buffer_view(&octets), &message, &err);
-}
-
-static void open_message(const struct mq_compose_fields *fields)
-{
-    if (try_open(fields) != MQ_OK) {
-        fail_msg("%s", err.text);
-    }
-}
-
-static enum mq_status try_render(const struct mq_campaign_recipient *recipient)
-{
-    mq_buffer_reset(&made);
-    return mq_campaign_message_render(message, recipient, &made, &envelope, &err);
-}
-
 /* The mail for the recipient is what mq_compose() makes of `fields`. */
 static void assert_composed(const struct mq_campaign_recipient *recipient,
                             struct mq_compose_fields fields)
 {
     struct mq_compose_address to = {recipient->address, recipient->name, "to"};
+    struct mq_buffer expected = {0};
+    struct mq_envelope expected_envelope = {0};
     fields.to = (struct mq_compose_addresses){&to, 1};
     fields.message_id = recipient->message_id;
     fields.date_s = recipient->date_s;
-    mq_buffer_reset(&expected);
     if (mq_compose(&fields, &expected, &expected_envelope, &err) != MQ_OK ||
         try_render(recipient) != MQ_OK) {
         fail_msg("%s", err.text);
@@ -99,6 +37,8 @@ static void assert_composed(const struct mq_campaign_recipient *recipient,
     assert_string_equal(envelope.from, "joerg@example.org");
     assert_int_equal(envelope.recipients.count, 1);
     assert_string_equal(envelope.recipients.items[0], expected_envelope.recipients.items[0]);
+    mq_buffer_clear(&expected);
+    mq_envelope_clear(&expected_envelope);
 }
 
 static void test_as_composed(void **state)
@@ -282,158 +222,6 @@ static void test_unsubscribe(void **state)
     assert_non_null(strstr(err.text, "the field \"unsubscribe\" is missing"));
 }
 
-static void test_names(void **state)
-{
-    struct mq_compose_fields fields =
-        fields_of("{{name}} {{a}}", "{{a}}{{b|default('')}}", "{{c}}");
-    const struct mq_template_fields *names;
-    (void)state;
-    open_message(&fields);
-    names = mq_campaign_message_fields(message);
-    assert_int_equal(names->needed.count, 3);
-    assert_string_equal(names->needed.items[0], "name");
-    assert_string_equal(names->needed.items[1], "a");
-    assert_string_equal(names->needed.items[2], "c");
-    assert_int_equal(names->optional.count, 1);
-    assert_string_equal(names->optional.items[0], "b");
-}
-
-static void assert_not_made(const struct mq_compose_fields *fields, const char *field,
-                            const char *part)
-{
-    assert_int_equal(try_open(fields), MQ_MESSAGE);
-    assert_int_equal(octets.len, 0);
-    assert_string_equal(err.field, field);
-    if (strstr(err.text, part) == NULL) {
-        fail_msg("\"%s\" is not in \"%s\"", part, err.text);
-    }
-}
-
-static void test_not_made(void **state)
-{
-    static const struct mq_compose_header nothing[] = {{MQ_STR("Received"), MQ_STR("x")}};
-    static const struct mq_compose_header broken[] = {{MQ_STR("X-A"), MQ_STR("{{#if a}}")}};
-    static const struct mq_compose_header sender[] = {{MQ_STR("Sender"), MQ_STR("{{a}}")}};
-    static const struct mq_str uri[] = {MQ_STR("ftp://example.org/{{a}}")};
-    struct mq_compose_part part = {.name = MQ_STR("a/b"), .fd = -1, .field = "attachments[0]"};
-    struct mq_compose_fields fields = fields_of("{{a", "x", NULL);
-    (void)state;
-    assert_not_made(&fields, "subject", "line 1, column 4");
-    fields = fields_of("S", "x\n{{#if a}}", NULL);
-    assert_not_made(&fields, "text", "line 2, column 1");
-    fields = fields_of("S", "x", "{{/if}}");
-    assert_not_made(&fields, "html", "line 1, column 1");
-    fields = fields_of("two\nlines", "x", NULL);
-    assert_not_made(&fields, "subject", "U+000A");
-    fields = fields_of("S", NULL, NULL);
-    assert_not_made(&fields, "text", "neither text nor html");
-    fields = fields_of("S", "x", NULL);
-    fields.to = fields.from;
-    assert_not_made(&fields, "to", "added to it");
-    fields = fields_of("S", "x", NULL);
-    fields.bcc = fields.from;
-    assert_not_made(&fields, "bcc", "added to it");
-    fields = fields_of("S", "x", NULL);
-    fields.header_count = 1;
-    fields.headers = nothing;
-    assert_not_made(&fields, "headers[Received]", "relays write it");
-    fields.headers = broken;
-    assert_not_made(&fields, "headers[X-A]", "{{#if}} has no {{/if}}");
-    fields.headers = sender; /* a placeholder is no address */
-    assert_not_made(&fields, "headers[Sender]", "@");
-    fields = fields_of("S", "x", NULL);
-    fields.unsubscribe = uri;
-    fields.unsubscribe_count = 1;
-    assert_not_made(&fields, "unsubscribe", "neither https");
-    fields = fields_of("S", "x", NULL);
-    fields.parts = &part;
-    fields.part_count = 1;
-    assert_not_made(&fields, "attachments[0]", "not a file name");
-    part.name = MQ_STR("a");
-    part.data = MQ_STR("12345678901234567890");
-    fields.max_size = 10;
-    assert_not_made(&fields, "message", "10");
-    fields.from.count = 0;
-    fields.max_size = 0;
-    assert_not_made(&fields, "from", "give one");
-}
-
-static void assert_not_rendered(const struct mq_campaign_recipient *recipient, const char *field,
-                                const char *part)
-{
-    assert_int_equal(try_render(recipient), MQ_MESSAGE);
-    assert_int_equal(made.len, 0);
-    assert_string_equal(err.field, field);
-    if (strstr(err.text, part) == NULL) {
-        fail_msg("\"%s\" is not in \"%s\"", part, err.text);
-    }
-}
-
-static void test_not_rendered(void **state)
-{
-    struct mq_compose_fields fields =
-        fields_of("{{s|default('S')}}", "{{#if t}}{{t}}{{/if}} ", "{{h}}");
-    struct mq_campaign_recipient recipient = recipient_of("{\"h\":\"x\"}");
-    (void)state;
-    fields.max_size = 2000;
-    open_message(&fields);
-    assert_int_equal(try_render(&recipient), MQ_OK);
-    recipient.fields = MQ_STR("{}");
-    assert_not_rendered(&recipient, "html", "the field \"h\" is missing");
-    recipient.fields = MQ_STR("{\"h\":\" \"}");
-    assert_not_rendered(&recipient, "text", "nothing is left");
-    assert_int_equal(mq_campaign_message_check(message, &recipient, &err), MQ_MESSAGE);
-    recipient.fields = MQ_STR("{\"h\":\"x\",\"t\":\"");
-    assert_not_rendered(&recipient, "fields", "byte ");
-    recipient.fields = MQ_STR("{\"h\":\"x\",\"s\":\"a\\nBcc: x@example.org\"}");
-    assert_not_rendered(&recipient, "subject", "U+000A");
-    recipient = recipient_of("{\"h\":\"x\"}");
-    recipient.name = MQ_STR("Ann\r\nBcc: x@example.org");
-    assert_not_rendered(&recipient, "name", "U+000D");
-    recipient = recipient_of("{\"h\":\"x\"}");
-    recipient.address = MQ_STR("a@example.org, b@example.org");
-    assert_int_equal(mq_campaign_message_check(message, &recipient, &err), MQ_OK);
-    assert_not_rendered(&recipient, "to", "a@example.org, b@example.org");
-    recipient.name = (struct mq_str){NULL, 0};
-    assert_not_rendered(&recipient, "to", "a@example.org, b@example.org");
-    recipient = recipient_of("{\"h\":\"x\"}");
-    recipient.message_id = "1@example.org";
-    assert_not_rendered(&recipient, "message_id", "unique");
-    char large[2100];
-    memset(large, 'x', sizeof large);
-    memcpy(large, "{\"h\":\"", 6);
-    memcpy(large + sizeof large - 3, "\"}", 3);
-    recipient = recipient_of(large);
-    assert_not_rendered(&recipient, "html", "at most 2000");
-}
-
-/* What is stored is not trusted. */
-static void test_damaged(void **state)
-{
-    struct mq_compose_part part = {
-        .name = MQ_STR("a"), .data = MQ_STR("data"), .fd = -1, .field = "attachments[0]"};
-    struct mq_compose_fields fields = fields_of("{{s}}", "x", "y");
-    struct mq_campaign_message *broken = NULL;
-    (void)state;
-    fields.parts = &part;
-    fields.part_count = 1;
-    open_message(&fields);
-    for (size_t len = 0; len < octets.len; len++) {
-        struct mq_str cut = {octets.data, len};
-        assert_int_equal(mq_campaign_message_open(cut, &broken, &err), MQ_CORRUPT);
-    }
-    mq_buffer_char(&octets, 'x');
-    assert_int_equal(mq_campaign_message_open(mq_buffer_view(&octets), &broken, &err), MQ_CORRUPT);
-    assert_string_equal(err.field, "message");
-    octets.len--;
-    char *data = memmem(octets.data, octets.len, "ZGF0YQ==", 8);
-    assert_non_null(data);
-    data[2] = '\r';
-    assert_int_equal(mq_campaign_message_open(mq_buffer_view(&octets), &broken, &err), MQ_CORRUPT);
-    assert_null(broken);
-    mq_campaign_message_free(NULL);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,10 +232,6 @@ int main(void)
         cmocka_unit_test_teardown(test_calendar, teardown),
         cmocka_unit_test_teardown(test_text_of_html, teardown),
         cmocka_unit_test_teardown(test_unsubscribe, teardown),
-        cmocka_unit_test_teardown(test_names, teardown),
-        cmocka_unit_test_teardown(test_not_made, teardown),
-        cmocka_unit_test_teardown(test_not_rendered, teardown),
-        cmocka_unit_test_teardown(test_damaged, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

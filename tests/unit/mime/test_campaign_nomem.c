@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "failing_malloc.h"
+#include "mime/compose/composer.h"
 #include "mime/template/campaign_message.h"
 #include "mime/wire/envelope.h"
 
@@ -30,6 +31,9 @@ static enum mq_status make_and_render(struct mq_buffer *mail, struct mq_envelope
         assert_int_equal(octets.len, 0);
     }
     mq_buffer_clear(&octets);
+    if (status == MQ_OK) {
+        status = mq_campaign_message_check(message, &recipient, err);
+    }
     if (status == MQ_OK) {
         status = mq_campaign_message_render(message, &recipient, mail, envelope, err);
     }

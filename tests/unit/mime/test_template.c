@@ -184,40 +184,6 @@ static void test_large(void **state)
     mq_buffer_clear(&json);
 }
 
-static void assert_names(const struct mq_strings *list, const char *expected)
-{
-    struct mq_buffer names = {0};
-    mq_buffer_cstr(&names, "");
-    for (size_t i = 0; i < list->count; i++) {
-        mq_buffer_cstr(&names, i > 0 ? " " : "");
-        mq_buffer_cstr(&names, list->items[i]);
-    }
-    assert_string_equal(names.data, expected);
-    mq_buffer_clear(&names);
-}
-
-static void test_fields(void **state)
-{
-    struct mq_template *compiled = NULL;
-    struct mq_template_fields fields = {0};
-    (void)state;
-    assert_int_equal(
-        mq_template_new(
-            MQ_STR("{{name}} {{address.city}} {{x|default(\"a\")}} {{\"quoted\"}} {{name}}"
-                   "{{#if vip}}{{discount}} {{vip}}{{/if}}"
-                   "{{#each items}}{{this}}{{price}}{{../shop}}{{#each this.lines}}{{t}}{{../../s}}"
-                   "{{/each}}{{else}}{{empty}}{{/each}}{{#each more}}{{else}}{{/each}}"),
-            MQ_TEMPLATE_TEXT, "text", &compiled, &err),
-        MQ_OK);
-    assert_true(mq_template_fields_add(compiled, &fields));
-    assert_true(mq_template_fields_add(compiled, &fields));
-    assert_names(&fields.needed, "name address.city");
-    assert_names(&fields.optional, "x vip discount items items[] items[].price shop items[].lines "
-                                   "items[].lines[].t s empty more");
-    mq_template_fields_clear(&fields);
-    mq_template_free(compiled);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,7 +197,6 @@ int main(void)
         cmocka_unit_test_teardown(test_header_and_uri, teardown),
         cmocka_unit_test_teardown(test_extra, teardown),
         cmocka_unit_test_teardown(test_large, teardown),
-        cmocka_unit_test(test_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

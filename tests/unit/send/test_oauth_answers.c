@@ -107,10 +107,15 @@ static void test_refusals(void **state)
     } cases[] = {
         {400, "{\"error\":\"invalid_grant\",\"error_description\":\"AADSTS70008: expired\"}",
          "account main: log in again: mailqueue login microsoft --account main (the refresh token "
-         "is refused: invalid_grant: AADSTS70008: expired)"},
+         "has ended, was revoked or belongs to another client: invalid_grant: AADSTS70008: "
+         "expired)"},
         {400, "{\"error\":\"invalid_grant\",\"error_description\":\"r3fresh is unknown\"}",
          "account main: log in again: mailqueue login microsoft --account main (the refresh token "
-         "is refused: invalid_grant)"},
+         "has ended, was revoked or belongs to another client: invalid_grant)"},
+        /* Google's answer to a refresh token of another client. */
+        {401, "{\"error\":\"unauthorized_client\",\"error_description\":\"Unauthorized\"}",
+         "account main: log in again: mailqueue login microsoft --account main (the client may not "
+         "use the refresh token: unauthorized_client: Unauthorized)"},
         {401, "{\"error\":\"invalid_client\"}",
          "account main: renew the client secret or the certificate, and log in again: mailqueue "
          "login microsoft --account main (the client is refused: invalid_client)"},

@@ -62,7 +62,22 @@ static void test_behind_a_long_backlog(void **state)
     struct scene_worker *scene = *state;
     int64_t ms = behind(scene, 100000);
     print_message("after %lld ms\n", (long long)ms);
-    assert_in_range(ms, 0, 8000);
+    assert_in_range(ms, 0, 1000);
+}
+
+/* Messages of which only so many fit into memory: those of the slow relay take not all of it. */
+static void test_large(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->options.max_bytes = 10 * (int64_t)strlen("Subject: x\r\n\r\nx\r\n");
+    assert_in_range(behind(scene, 2000), 0, 12000);
+}
+
+static void test_few_in_memory(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->options.max_bytes = 4 * (int64_t)strlen("Subject: x\r\n\r\nx\r\n");
+    assert_in_range(behind(scene, 2000), 0, 32000);
 }
 
 /* Mail of each sender leaves in the order in which it came, while two backlogs are mixed, in two
@@ -136,14 +151,69 @@ static void test_priorities(void **state)
     assert_in_range(scene->counter, 1010000, 1012000);
 }
 
+/* ---- mail that must wait ---- */
+
+/* Runs with 3,000 mails for the first relay and then one for the other; returns how many were
+ * claimed. */
+static int claimed_with_a_backlog(struct scene_worker *scene, enum mq_run_end end)
+{
+    scene->dsn = "a";
+    scene->on_relays = map_senders;
+    for (int i = 0; i < 3000; i++) {
+        fx_mail(&scene->fx, i % 2 ? "to@a.x" : "to@b.x");
+    }
+    fx_sql(&scene->fx, "UPDATE mail_queue SET envelope_from = 'f@one.x'");
+    enqueue_from(scene, 1, "f@other.x");
+    int64_t before = fx_int(&scene->fx, "SELECT total_changes()");
+    run_until(scene, end);
+    int claimed = count_events(scene, MQ_EVENT_CLAIMED);
+    print_message("%d claims, %lld rows\n", claimed,
+                  (long long)(fx_int(&scene->fx, "SELECT total_changes()") - before));
+    assert_int_equal(scene->other.accepted_count, 1);
+    assert_int_equal(fx_int(&scene->fx, "SELECT max(attempts) FROM mail_queue"), 0);
+    return claimed;
+}
+
+/* Mail of a relay that is paused waits until the pause ends, without a claim. */
+static void test_paused_relay(void **state)
+{
+    struct scene_worker *scene = *state;
+    char pause[120];
+    int64_t until_s = START + scene->boot_ms / 1000 + 600;
+    snprintf(pause, sizeof(pause), "{\"smtp://relay.example:25\":\"%lld 1 no\"}",
+             (long long)until_s);
+    fx_set(&scene->fx, "mailRelayPause", pause);
+    assert_in_range(claimed_with_a_backlog(scene, MQ_RUN_EMPTY), 1, 101);
+    assert_int_equal(count_jobs(scene, "pending"), 3000);
+    assert_int_equal(fx_int(&scene->fx, "SELECT min(next_attempt_at) FROM mail_queue"), until_s);
+    assert_int_equal(fx_int(&scene->fx, "SELECT max(next_attempt_at) FROM mail_queue"), until_s);
+    fx_assert_text(&scene->fx, "SELECT group_concat(DISTINCT waits_for) FROM mail_queue", "pause");
+    fx_set(&scene->fx, "mailRelayPause", NULL); /* a person ends the pause */
+    run_until(scene, MQ_RUN_EMPTY);
+    check_order(&scene->relay, 3000);
+}
+
+/* The same while it is not known yet if a relay takes anything. */
+static void test_suspect_relay(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->relay.answer = deny_all;
+    assert_in_range(claimed_with_a_backlog(scene, MQ_RUN_EMPTY), 1, 300);
+    assert_int_equal(count_jobs(scene, "pending"), 3000);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
     const struct CMUnitTest tests[] = {
         T(test_behind_a_backlog),
         T(test_behind_a_long_backlog),
+        T(test_large),
+        T(test_few_in_memory),
         T(test_order),
         T(test_priorities),
+        T(test_paused_relay),
+        T(test_suspect_relay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,39 @@ static void test_full(void **state)
     assert_in_range(scene->boot_ms - begun_ms, 1000 * 100 / 3, 1000 * 100 / 3 * 12 / 10);
 }
 
+/* Many such domains do not, either. */
+static void test_many_domains(void **state)
+{
+    struct scene_worker *scene = *state;
+    char address[16];
+    begin(scene, "1 per recipient domain");
+    for (int i = 0; i < 13 * 300; i++) {
+        snprintf(address, sizeof(address), "a@d%d.x", i % 13);
+        mails(scene, address, 1);
+    }
+    for (int i = 0; i < 50; i++) {
+        snprintf(address, sizeof(address), "a@f%d.x", i);
+        mails(scene, address, 1);
+    }
+    scene->options.time_limit_s = 60;
+    assert_int_equal(run_worker(scene), MQ_OK);
+    print_message("the last of the 50 was number %zu\n", last_place(scene, 13 * 300));
+    assert_in_range(last_place(scene, 13 * 300), 49, 1000);
+}
+
+/* Nor do those whose messages are large. */
+static void test_large(void **state)
+{
+    struct scene_worker *scene = *state;
+    begin(scene, "1 to @slow.x");
+    mails(scene, "a@slow.x", 500);
+    mails(scene, "a@fast.x", 50);
+    scene->options.max_bytes = 10 * (int64_t)strlen("Subject: x\r\n\r\nx\r\n");
+    scene->options.time_limit_s = 30;
+    assert_int_equal(run_worker(scene), MQ_OK);
+    assert_in_range(last_place(scene, 500), 49, 150);
+}
+
 /* Nothing but this domain waits: all its sessions work. */
 static void test_pace(void **state)
 {
@@ -136,8 +169,8 @@ int main(void)
 {
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_worker_setup, scene_worker_teardown)
     const struct CMUnitTest tests[] = {
-        SCENE(test_full), SCENE(test_pace),    SCENE(test_several),
-        SCENE(test_ends), SCENE(test_removed),
+        SCENE(test_full),    SCENE(test_many_domains), SCENE(test_large),   SCENE(test_pace),
+        SCENE(test_several), SCENE(test_ends),         SCENE(test_removed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

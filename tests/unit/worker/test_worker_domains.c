@@ -156,6 +156,43 @@ static void test_general(void **state)
                      0);
 }
 
+/* Defers the first of each 20. */
+static void defer_some(struct fake_relay *relay, struct mq_transfer *transfer,
+                       struct mq_target *target)
+{
+    (void)transfer;
+    bool bad = relay->scene->counter++ % 20 == 0;
+    target->phase = "rcpt";
+    if (bad) {
+        set_result(target, MQ_OUTCOME_DEFERRED, "450 4.2.0 later");
+    } else {
+        set_result(target, MQ_OUTCOME_DELIVERED, "250 2.0.0 Ok");
+    }
+}
+
+/* Runs that are killed early must not have counted their first failure without what went well. */
+static void test_first(void **state)
+{
+    struct scene_worker *scene = *state;
+    fx_sql(&scene->fx, "CREATE TABLE seen(value TEXT)");
+    struct mq_query spy = {-1,
+                           "CREATE TRIGGER spy AFTER INSERT ON config WHEN new.key = "
+                           "'mailSlowDomains' BEGIN INSERT INTO seen VALUES(new.value); END",
+                           NULL, 0};
+    assert_int_equal(mq_db_exec(mq_queue_db(scene->fx.queue), &spy, &scene->err), MQ_OK);
+    scene->relay.answer = defer_some;
+    scene->options.batch = 10;
+    for (int i = 0; i < 400; i++) {
+        fx_mail(&scene->fx, "a@slow.x");
+    }
+    run_until(scene, MQ_RUN_EMPTY);
+    char *first = fx_text(&scene->fx, "SELECT value FROM seen");
+    int good = 0, bad = 0;
+    assert_int_equal(sscanf(first, "{\"@slow.x\":\"%*d %*d %*d %d %d", &good, &bad), 2);
+    assert_in_range(good, 10 * bad, 400);
+    free(first);
+}
+
 /* A run in which nothing fails writes nothing of this. */
 static void test_quiet(void **state)
 {
@@ -180,8 +217,8 @@ int main(void)
 {
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_worker_setup, scene_worker_teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_others), SCENE(test_slowed),  SCENE(test_cron),
-        SCENE(test_recovers),          SCENE(test_general), SCENE(test_quiet),
+        cmocka_unit_test(test_others), SCENE(test_slowed), SCENE(test_cron),  SCENE(test_recovers),
+        SCENE(test_general),           SCENE(test_first),  SCENE(test_quiet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,6 +100,31 @@ static void test_moves_in_average(void **state)
     assert_int_equal(fx_int(&scene->fx, WAITING), 5);
 }
 
+/* Two DSNs of one login differ in options only: the relay counts their mail together. */
+static void check_one_relay(struct scene_worker *scene, const char *limits, const char *waits_for)
+{
+    static char same[] = ONE;
+    scene->other.transport.name = same;
+    limit_relays(scene, "roundrobin(a b)", limits);
+    enqueue_mails(scene, 20);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->relay.accepted_count + scene->other.accepted_count, 6);
+    assert_in_range(scene->relay.accepted_count, 1, 5);
+    check_waiting(scene, 14);
+    fx_assert_text(&scene->fx, "SELECT group_concat(DISTINCT waits_for) FROM mail_queue",
+                   waits_for);
+}
+
+static void test_one_relay(void **state)
+{
+    check_one_relay(*state, "6/1h per relay", "6/1h per relay " ONE);
+}
+
+static void test_one_relay_by_name(void **state)
+{
+    check_one_relay(*state, "6/1h per relay relay.example:25", "6/1h per relay relay.example:25");
+}
+
 /* Round robin goes on where there is room, also if only one relay has a limit. */
 static void test_round_robin(void **state)
 {
@@ -275,9 +300,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
     const struct CMUnitTest tests[] = {
-        T(test_failover),   T(test_moves),    T(test_moves_in_average), T(test_round_robin),
-        T(test_slow_relay), T(test_warmup),   T(test_recipients),       T(test_map),
-        T(test_closure),    T(test_composed),
+        T(test_failover),          T(test_moves),       T(test_moves_in_average), T(test_one_relay),
+        T(test_one_relay_by_name), T(test_round_robin), T(test_slow_relay),       T(test_warmup),
+        T(test_recipients),        T(test_map),         T(test_closure),          T(test_composed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
