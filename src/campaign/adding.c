@@ -7,7 +7,6 @@
 #include "core/clock.h"
 #include "mime/idn.h"
 #include "queue/campaign/campaign.h"
-#include "queue/suppress/suppress.h"
 
 #define CHUNK_MS    20
 #define CHUNK_FIRST 500
@@ -43,9 +42,6 @@ enum mq_status mq_adding_begin(struct mq_queue *queue, int64_t campaign_id, stru
     adding->clock = mq_clock_system();
     adding->chunk = CHUNK_FIRST;
     enum mq_status status = mq_mailing_open(queue, campaign_id, &adding->mailing, err);
-    if (status == MQ_OK && !mq_queue_suppression_key(queue, err)) {
-        status = err->status;
-    }
     if (status != MQ_OK) {
         mq_adding_free(adding);
         adding = NULL;

@@ -16,7 +16,7 @@
 struct mq_mailing {
     struct mq_campaign campaign;
     struct mq_campaign_message *message;
-    unsigned char key[MQ_UNSUBSCRIBE_KEY]; /* if the campaign has a list's URL */
+    unsigned char key[MQ_UNSUBSCRIBE_KEY];
     struct mq_buffer link;
 };
 
@@ -30,12 +30,10 @@ void mq_mailing_free(struct mq_mailing *mailing)
     }
 }
 
+/* Makes the key if there is none: recipients are hashed with its other half. */
 static enum mq_status read_key(struct mq_queue *queue, struct mq_mailing *mailing,
                                struct mq_error *err)
 {
-    if (!mailing->campaign.list_url) {
-        return MQ_OK;
-    }
     const unsigned char *key = mq_queue_suppression_key(queue, err);
     if (!key) {
         return err->status;

@@ -3,6 +3,7 @@
 
 #include "campaign/adding.h"
 #include "campaign/mailing.h"
+#include "mime/compose/composer.h"
 #include "mime/template/campaign_message.h"
 #include "queue/campaign/campaign.h"
 

@@ -2,6 +2,7 @@
 #include "worker_fake.h"
 
 #include "campaign/adding.h"
+#include "mime/compose/composer.h"
 #include "mime/template/campaign_message.h"
 #include "queue/campaign/campaign.h"
 
