@@ -69,6 +69,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
   mailqueue_sources="
     dnl sources: begin
     mailqueue.c
+    src/campaign/adding.c
+    src/campaign/mailing.c
     src/core/buffer.c
     src/core/clock.c
     src/core/error.c
@@ -127,6 +129,10 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/wire/repair_fold.c
     src/mime/wire/repair_param.c
     src/mime/wire/repair_words.c
+    src/php/campaign/add.c
+    src/php/campaign/campaign_methods.c
+    src/php/campaign/campaign_object.c
+    src/php/campaign/set_message.c
     src/php/capture/as_sendmail.c
     src/php/capture/capture.c
     src/php/capture/header_text.c
@@ -198,6 +204,11 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/policy/warmup.c
     src/policy/zone.c
     src/queue/body.c
+    src/queue/campaign/acts.c
+    src/queue/campaign/count.c
+    src/queue/campaign/feed.c
+    src/queue/campaign/recipients.c
+    src/queue/campaign/table.c
     src/queue/claim/claim.c
     src/queue/claim/closed.c
     src/queue/claim/turns.c
@@ -358,6 +369,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_NEW_EXTENSION([mailqueue], [$mailqueue_sources], [$ext_shared],,
     [-I@ext_srcdir@/src -I@ext_srcdir@ $mailqueue_cflags])
   dnl directories: begin
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/campaign])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/core])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/db])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/db/sqlite])
@@ -367,6 +379,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/template])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/text])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/mime/wire])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/php/campaign])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/capture])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/class])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php])
@@ -376,6 +389,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/php/worker])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/policy])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/campaign])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/claim])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/config])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/queue/sql])

@@ -17,6 +17,8 @@ final class Bootstrap
     public ?string $dkim = null;
     public ?\Closure $sign = null;
     public ?\Closure $onEvent = null;
+    public ?\Closure $onFinished = null;
+    private const CALLABLE = ['compose', 'sign', 'onEvent', 'onFinished'];
 
     public static function take(mixed $given, string $path): self
     {
@@ -28,19 +30,19 @@ final class Bootstrap
         foreach ($given as $key => $value) {
             $fits = match ($key) {
                 'queue' => $value instanceof MailQueue,
-                'compose', 'sign', 'onEvent' => is_callable($value),
+                'compose', 'sign', 'onEvent', 'onFinished' => is_callable($value),
                 'transport' => is_string($value) || $value instanceof \Closure,
                 'relays' => is_array($value) || $value instanceof \Closure,
                 'dkim' => is_string($value) || self::isListOfStrings($value),
                 default => throw Stop::config("Bootstrap file $path returns an unknown key "
-                    . "\"$key\"; known are queue, compose, transport, relays, sign, dkim and "
-                    . 'onEvent.'),
+                    . "\"$key\"; known are queue, compose, transport, relays, sign, dkim, "
+                    . 'onEvent and onFinished.'),
             };
             if (!$fits && $value !== null) {
                 $type = get_debug_type($value);
                 throw Stop::config("Bootstrap file $path: \"$key\" is of the wrong type $type.");
             }
-            $callable = $value !== null && in_array($key, ['compose', 'sign', 'onEvent'], true);
+            $callable = $value !== null && in_array($key, self::CALLABLE, true);
             $list = $key === 'dkim' && is_array($value);
             $value = $key === 'relays' && is_array($value)
                 ? Relay\Map::take($value, "Bootstrap file $path: \"relays\"") : $value;

@@ -21,8 +21,8 @@ final class Commands
             . 'fixed[:SECONDS[,ATTEMPTS]] or exponential[:SECONDS[,MAX[,JITTER[,ATTEMPTS]]]], '
             . 'such as fixed:15,50 (default steps: after 1, 5 and 15 minutes, then hourly)',
         'bootstrap=FILE' => "a PHP file that returns ['queue' => …, 'compose' => …, "
-            . "'transport' => …, 'relays' => …, 'sign' => …, 'dkim' => …, 'onEvent' => …]; each is "
-            . 'optional',
+            . "'transport' => …, 'relays' => …, 'sign' => …, 'dkim' => …, 'onEvent' => …, "
+            . "'onFinished' => …]; each is optional",
         'json' => 'print JSON; errors too, as one line {"error": …, "exit": …} on standard error',
         'help' => 'print this',
         'version' => 'print the version',

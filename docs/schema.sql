@@ -30,7 +30,7 @@ CREATE TABLE mail_queue (
     envelope_from TEXT,                        -- NULL: the message's own
     recipients TEXT,                           -- JSON: those still to be tried; NULL: composing says
     refused TEXT,                              -- JSON: address → reply, of those given up
-    campaign_id INTEGER,                       -- for campaigns; not used yet
+    campaign_id INTEGER,                       -- the id in mail_campaign
     fields TEXT,                               -- JSON: delivery status notifications that are wanted
     subject TEXT,                              -- decoded, at most 255 characters; NULL: not known before it is sent
     resent_of INTEGER,                         -- the id of the mail that this one replaced
@@ -39,7 +39,8 @@ CREATE TABLE mail_queue (
     waits_for TEXT,                            -- the limit that put the mail back, or "pause"
     relay TEXT,                                -- a key of the map of relays; NULL: the sender decides
     scope TEXT,                                -- the list that it is mail to, as list:news
-    cleared INTEGER                            -- the newest suppression when its recipients were looked up; NULL: not looked up
+    cleared INTEGER,                           -- the newest suppression when its recipients were looked up; NULL: not looked up
+    recipient_id INTEGER                       -- the id in mail_recipient
 );
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -123,6 +124,48 @@ CREATE TABLE mail_suppression (
     UNIQUE (seq)
 ) WITHOUT ROWID;
 
+CREATE TABLE mail_campaign (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,      -- its message is in mail_body under the same id with a minus
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,                       -- draft, running, paused, cancelled or finished
+    mail_type TEXT NOT NULL,                   -- these columns, up to scope, are those of its jobs
+    priority INTEGER NOT NULL,
+    max_attempts INTEGER,
+    message_id TEXT,                           -- that of its mails without the .id before the @; NULL: it has no message yet
+    envelope_from TEXT,
+    relay TEXT,
+    scope TEXT NOT NULL,                       -- list:NAME, or without a list campaign:NAME
+    list_url TEXT,                             -- the page to unsubscribe at
+    start_at INTEGER NOT NULL DEFAULT 0,       -- not before; 0: at once
+    created_at INTEGER NOT NULL,
+    started_at INTEGER,
+    finished_at INTEGER,
+    on_finished TEXT,                          -- begun, or called when onFinished returned; NULL: not yet
+    last_id INTEGER NOT NULL,                  -- of a recipient
+    fed_to INTEGER NOT NULL,                   -- the recipients up to this one have, or had, jobs
+    recipients INTEGER NOT NULL DEFAULT 0,     -- how many were added
+    fed INTEGER NOT NULL DEFAULT 0,            -- for how many there were jobs
+    sent INTEGER NOT NULL DEFAULT 0,
+    suppressed INTEGER NOT NULL DEFAULT 0,
+    uncertain INTEGER NOT NULL DEFAULT 0,      -- attempts whose outcome nobody knows
+    UNIQUE (name)
+);
+
+CREATE TABLE mail_recipient (
+    id INTEGER PRIMARY KEY,                    -- counts up from campaign_id * 2^40 + 1
+    campaign_id INTEGER NOT NULL,
+    hash INTEGER NOT NULL,                     -- of the address, with mailSuppressionKey
+    address TEXT NOT NULL,                     -- JSON: a list of one address, as in mail_queue.recipients
+    name TEXT,                                 -- display name
+    fields TEXT,                               -- JSON object, for the templates
+    cleared INTEGER,                           -- as in mail_queue
+    UNIQUE (campaign_id, hash)
+);
+
+CREATE INDEX mail_queue_live
+    ON mail_queue(campaign_id)
+    WHERE campaign_id IS NOT NULL AND status <> 'parked';
+
 CREATE INDEX mail_queue_w
     ON mail_window(at);
 
@@ -171,7 +214,8 @@ CREATE TABLE mail_queue (
     waits_for TEXT,
     relay TEXT,
     scope TEXT,
-    cleared BIGINT
+    cleared BIGINT,
+    recipient_id BIGINT
 ) WITH (autovacuum_vacuum_scale_factor = 0.01);
 
 CREATE UNIQUE INDEX mail_queue_key
@@ -259,6 +303,48 @@ CREATE TABLE mail_suppression (
     UNIQUE (seq)
 );
 
+CREATE TABLE mail_campaign (
+    id BIGSERIAL PRIMARY KEY,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    mail_type TEXT NOT NULL,
+    priority INTEGER NOT NULL,
+    max_attempts INTEGER,
+    message_id TEXT,
+    envelope_from TEXT,
+    relay TEXT,
+    scope TEXT NOT NULL,
+    list_url TEXT,
+    start_at BIGINT NOT NULL DEFAULT 0,
+    created_at BIGINT NOT NULL,
+    started_at BIGINT,
+    finished_at BIGINT,
+    on_finished TEXT,
+    last_id BIGINT NOT NULL,
+    fed_to BIGINT NOT NULL,
+    recipients BIGINT NOT NULL DEFAULT 0,
+    fed BIGINT NOT NULL DEFAULT 0,
+    sent BIGINT NOT NULL DEFAULT 0,
+    suppressed BIGINT NOT NULL DEFAULT 0,
+    uncertain BIGINT NOT NULL DEFAULT 0,
+    UNIQUE (name)
+);
+
+CREATE TABLE mail_recipient (
+    id BIGINT PRIMARY KEY,
+    campaign_id BIGINT NOT NULL,
+    hash BIGINT NOT NULL,
+    address TEXT NOT NULL,
+    name TEXT,
+    fields TEXT,
+    cleared BIGINT,
+    UNIQUE (campaign_id, hash)
+);
+
+CREATE INDEX mail_queue_live
+    ON mail_queue(campaign_id)
+    WHERE campaign_id IS NOT NULL AND status <> 'parked';
+
 CREATE INDEX mail_queue_w
     ON mail_window(at);
 
@@ -308,12 +394,15 @@ CREATE TABLE mail_queue (
     relay LONGBLOB,
     scope LONGBLOB,
     cleared BIGINT,
+    recipient_id BIGINT,
     claimable TINYINT AS (CASE WHEN status IN ('pending','failed') THEN 0 END) STORED,
+    live_of BIGINT AS (CASE WHEN status <> 'parked' THEN campaign_id END) STORED,
     UNIQUE KEY mail_queue_key (reference, mail_type),
     KEY mail_queue_due (claimable, priority, next_attempt_at, id),
     KEY mail_queue_lease (locked_until),
     KEY mail_queue_state (status, id),
-    KEY mail_queue_expiry (expires_at)
+    KEY mail_queue_expiry (expires_at),
+    KEY mail_queue_live (live_of)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 CREATE TABLE mail_body (
@@ -375,4 +464,42 @@ CREATE TABLE mail_suppression (
     created_at BIGINT NOT NULL,
     PRIMARY KEY (hash, scope, reason),
     UNIQUE KEY mail_queue_z (seq)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+CREATE TABLE mail_campaign (
+    id BIGINT AUTO_INCREMENT PRIMARY KEY,
+    name VARBINARY(190) NOT NULL,
+    state VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    mail_type VARBINARY(190) NOT NULL,
+    priority INTEGER NOT NULL,
+    max_attempts INTEGER,
+    message_id LONGBLOB,
+    envelope_from LONGBLOB,
+    relay LONGBLOB,
+    scope VARBINARY(190) NOT NULL,
+    list_url LONGBLOB,
+    start_at BIGINT NOT NULL DEFAULT 0,
+    created_at BIGINT NOT NULL,
+    started_at BIGINT,
+    finished_at BIGINT,
+    on_finished VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin,
+    last_id BIGINT NOT NULL,
+    fed_to BIGINT NOT NULL,
+    recipients BIGINT NOT NULL DEFAULT 0,
+    fed BIGINT NOT NULL DEFAULT 0,
+    sent BIGINT NOT NULL DEFAULT 0,
+    suppressed BIGINT NOT NULL DEFAULT 0,
+    uncertain BIGINT NOT NULL DEFAULT 0,
+    UNIQUE KEY mail_queue_n (name)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+CREATE TABLE mail_recipient (
+    id BIGINT PRIMARY KEY,
+    campaign_id BIGINT NOT NULL,
+    hash BIGINT NOT NULL,
+    address LONGBLOB NOT NULL,
+    name LONGBLOB,
+    fields LONGBLOB,
+    cleared BIGINT,
+    UNIQUE KEY mail_queue_r (campaign_id, hash)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

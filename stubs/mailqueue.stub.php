@@ -236,10 +236,12 @@ namespace {
          * @phpstan-param array<string, string>|(\Closure(MailQueue\Job): string)|null $relays which relay gets a
          *        mail: senders' addresses, or "@domain", and DSNs as in $transport; "default" is for all other
          *        mail, instead of $transport. Or a function that returns the DSN for a job; '' means $transport
+         * @phpstan-param (callable(MailQueue\Campaign): mixed)|null $onFinished called once for each campaign that
+         *        has finished, by the first run that has one
          * @throws MailQueue\Exception outside the command line, without a transport, or if keys cannot be used
          * @throws \ValueError
          */
-        public function runWorker(#[\SensitiveParameter] string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false, ?callable $sign = null, #[\SensitiveParameter] array|\Closure|null $relays = null): MailQueue\Report {}
+        public function runWorker(#[\SensitiveParameter] string|\Closure|null $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67_108_864, bool $verbose = false, ?callable $sign = null, #[\SensitiveParameter] array|\Closure|null $relays = null, ?callable $onFinished = null): MailQueue\Report {}
 
         /**
          * Without cron: sends what is due in the web server's process, after the visitor has the response.
@@ -427,6 +429,15 @@ namespace {
          * @throws MailQueue\MessageException for an address or a URI that cannot be one
          */
         public function unsubscribeUrl(string $address, string $list, string $url): string {}
+
+        /**
+         * The campaign of this name, which is created if there is none: one message for many recipients. See
+         * docs/campaigns.md.
+         *
+         * @param string $name at most 100 octets
+         * @throws \ValueError for a name that cannot be
+         */
+        public function campaign(string $name): MailQueue\Campaign {}
 
         /** A value of the config table, null when unset. */
         public function config(string $key): ?string {}
@@ -708,6 +719,103 @@ namespace MailQueue {
         public static function exponential(int $base = 30, int $max = 3600, float $jitter = 0.2, int $maxAttempts = 5): Backoff {}
 
         public static function fixed(int $delay = 15, int $maxAttempts = 50): Backoff {}
+    }
+
+    /**
+     * A campaign: one message, rendered for each of its recipients. Its mails wait in the queue, at most about
+     * 1,000 at a time, and the worker sends them like all others. Made by MailQueue::campaign().
+     *
+     * Methods throw MailQueue\Exception if the campaign's state does not allow what they do.
+     *
+     * @strict-properties
+     * @not-serializable
+     */
+    final class Campaign
+    {
+        private function __construct() {}
+
+        /**
+         * Sets the message, before the start. `subject`, `text`, `html`, the values of `headers` and the URIs of
+         * `unsubscribe` are templates.
+         *
+         * @phpstan-param array<string, mixed> $message fields as of MailQueue::enqueue(), without `to`, `cc`, `bcc`,
+         *        `date` and `message_id`
+         * @param string $type kind of its mails, at most 64 octets
+         * @param int $priority -100 … 100; ordinary mail has 0
+         * @param int|null $maxAttempts 1 … 1000; null: as the backoff policy says
+         * @param string|null $envelopeFrom null: the message's from
+         * @param string|null $relay a key of the map of relays
+         * @throws MessageException names the field, the cause and the cure
+         * @throws \ValueError
+         */
+        public function setMessage(array $message, string $type = 'campaign', int $priority = -10, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?string $relay = null): void {}
+
+        /**
+         * Adds recipients, each address once: after it broke off, the same list can be added again. Stores them in
+         * short transactions, so that other programs can write meanwhile.
+         *
+         * @phpstan-param iterable<string|array{address: string, name?: string|null,
+         *     fields?: array<string, mixed>|null}> $recipients addresses, or arrays with what the templates use
+         * @return int how many were new
+         * @throws MessageException for an address that cannot be, or fields that the templates lack; it names the
+         *         recipient's number (from 0). Those before it are stored
+         */
+        public function add(iterable $recipients): int {}
+
+        /** Starts the campaign, now or at that time. It ends when all its mails have left or failed. */
+        public function start(\DateTimeInterface|int|null $at = null): void {}
+
+        /** Holds its mails; those that are being sent at the moment are finished. */
+        public function pause(): void {}
+
+        /** Goes on after pause(). */
+        public function resume(): void {}
+
+        /** Deletes its mails, for good; those that are being sent at the moment are finished. */
+        public function cancel(): void {}
+
+        /**
+         * What became of its recipients.
+         *
+         * @return array{name: string, state: string, recipients: int, waiting: int, pending: int, sending: int,
+         *     failed: int, held: int, sent: int, refused: int, parked: int, suppressed: int, gone: int,
+         *     uncertain: int, perHour: ?int, endsAt: ?int, createdAt: int, startAt: ?int, startedAt: ?int,
+         *     finishedAt: ?int, onFinished: ?string} state: draft, running, paused, cancelled or finished.
+         *     `waiting` have no mail in the queue yet; pending to held are in it; refused and parked (for other
+         *     reasons) wait for retryFailed() or a person; gone: deleted without being sent. uncertain: attempts.
+         *     perHour: how many were sent since the start; endsAt: when it will end at this rate, or at
+         *     mailMaxPerHour. onFinished: null, called, or begun: it may have been called
+         */
+        public function progress(): array {}
+
+        /**
+         * Its parked mails, by ascending id.
+         *
+         * @param int $limit 1 … 10000
+         * @param int $after only mails with a larger id
+         * @return list<Job>
+         */
+        public function failures(int $limit = 50, int $after = 0): array {}
+
+        /** Tries refused and exhausted mails again, also of a finished campaign. Returns how many. */
+        public function retryFailed(): int {}
+
+        /**
+         * The mail that a recipient gets, as it goes over the wire.
+         *
+         * @throws Exception if the address is not one of the recipients
+         */
+        public function preview(string $address): string {}
+
+        /**
+         * Enqueues the mail of a recipient to other addresses. They do not become recipients.
+         *
+         * @phpstan-param list<string> $addresses
+         * @param string|null $as whose mail; null: the first recipient's
+         * @return list<int> the mails' ids
+         * @throws MessageException for an address that cannot be
+         */
+        public function test(array $addresses, ?string $as = null): array {}
     }
 
     /**

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 7eee10f35f8339d058b13a1dd224ae1da1958349 */
+ * Stub hash: 2951d893976786e85e8db0ed6bdebf1bbcfde91f */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -89,6 +89,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_runWorker, 0, 0, 
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, verbose, _IS_BOOL, 0, "false")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, sign, IS_CALLABLE, 1, "null")
 	ZEND_ARG_OBJ_TYPE_MASK(0, relays, Closure, MAY_BE_ARRAY|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, onFinished, IS_CALLABLE, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_runAfterResponse, 0, 0, _IS_BOOL, 0)
@@ -181,6 +182,10 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_unsubscribeUrl, 
 	ZEND_ARG_TYPE_INFO(0, address, IS_STRING, 0)
 	ZEND_ARG_TYPE_INFO(0, list, IS_STRING, 0)
 	ZEND_ARG_TYPE_INFO(0, url, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_campaign, 0, 1, MailQueue\\Campaign, 0)
+	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_config, 0, 1, IS_STRING, 1)
@@ -318,6 +323,50 @@ ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_Backoff_fixed, 0,
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, maxAttempts, IS_LONG, 0, "50")
 ZEND_END_ARG_INFO()
 
+#define arginfo_class_MailQueue_Campaign___construct arginfo_class_MailQueue_Backoff___construct
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Campaign_setMessage, 0, 1, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO(0, message, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, type, IS_STRING, 0, "\'campaign\'")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, priority, IS_LONG, 0, "-10")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, maxAttempts, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, envelopeFrom, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, relay, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Campaign_add, 0, 1, IS_LONG, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, recipients, Traversable, MAY_BE_ARRAY, NULL)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Campaign_start, 0, 0, IS_VOID, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, at, DateTimeInterface, MAY_BE_LONG|MAY_BE_NULL, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Campaign_pause, 0, 0, IS_VOID, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_MailQueue_Campaign_resume arginfo_class_MailQueue_Campaign_pause
+
+#define arginfo_class_MailQueue_Campaign_cancel arginfo_class_MailQueue_Campaign_pause
+
+#define arginfo_class_MailQueue_Campaign_progress arginfo_class_MailQueue_strays
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Campaign_failures, 0, 0, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, limit, IS_LONG, 0, "50")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, after, IS_LONG, 0, "0")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_MailQueue_Campaign_retryFailed arginfo_class_MailQueue_migrate
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Campaign_preview, 0, 1, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, address, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Campaign_test, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, addresses, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, as, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
 #define arginfo_class_MailQueue_Job___construct arginfo_class_MailQueue_Backoff___construct
 
 #define arginfo_class_MailQueue_Stats___construct arginfo_class_MailQueue_Backoff___construct
@@ -369,6 +418,7 @@ ZEND_METHOD(MailQueue, unsuppress);
 ZEND_METHOD(MailQueue, suppression);
 ZEND_METHOD(MailQueue, suppressions);
 ZEND_METHOD(MailQueue, unsubscribeUrl);
+ZEND_METHOD(MailQueue, campaign);
 ZEND_METHOD(MailQueue, config);
 ZEND_METHOD(MailQueue, setConfig);
 ZEND_METHOD(MailQueue, migrate);
@@ -399,6 +449,18 @@ ZEND_METHOD(MailQueue_Job, __construct);
 ZEND_METHOD(MailQueue_Backoff, steps);
 ZEND_METHOD(MailQueue_Backoff, exponential);
 ZEND_METHOD(MailQueue_Backoff, fixed);
+ZEND_METHOD(MailQueue_Campaign, __construct);
+ZEND_METHOD(MailQueue_Campaign, setMessage);
+ZEND_METHOD(MailQueue_Campaign, add);
+ZEND_METHOD(MailQueue_Campaign, start);
+ZEND_METHOD(MailQueue_Campaign, pause);
+ZEND_METHOD(MailQueue_Campaign, resume);
+ZEND_METHOD(MailQueue_Campaign, cancel);
+ZEND_METHOD(MailQueue_Campaign, progress);
+ZEND_METHOD(MailQueue_Campaign, failures);
+ZEND_METHOD(MailQueue_Campaign, retryFailed);
+ZEND_METHOD(MailQueue_Campaign, preview);
+ZEND_METHOD(MailQueue_Campaign, test);
 ZEND_METHOD(MailQueue_DatabaseException, __construct);
 
 
@@ -433,6 +495,7 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, suppression, arginfo_class_MailQueue_suppression, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, suppressions, arginfo_class_MailQueue_suppressions, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, unsubscribeUrl, arginfo_class_MailQueue_unsubscribeUrl, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, campaign, arginfo_class_MailQueue_campaign, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, config, arginfo_class_MailQueue_config, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, setConfig, arginfo_class_MailQueue_setConfig, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, migrate, arginfo_class_MailQueue_migrate, ZEND_ACC_PUBLIC)
@@ -490,6 +553,23 @@ static const zend_function_entry class_MailQueue_Backoff_methods[] = {
 	ZEND_ME(MailQueue_Backoff, steps, arginfo_class_MailQueue_Backoff_steps, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Backoff, exponential, arginfo_class_MailQueue_Backoff_exponential, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Backoff, fixed, arginfo_class_MailQueue_Backoff_fixed, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_MailQueue_Campaign_methods[] = {
+	ZEND_ME(MailQueue_Campaign, __construct, arginfo_class_MailQueue_Campaign___construct, ZEND_ACC_PRIVATE)
+	ZEND_ME(MailQueue_Campaign, setMessage, arginfo_class_MailQueue_Campaign_setMessage, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue_Campaign, add, arginfo_class_MailQueue_Campaign_add, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue_Campaign, start, arginfo_class_MailQueue_Campaign_start, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue_Campaign, pause, arginfo_class_MailQueue_Campaign_pause, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue_Campaign, resume, arginfo_class_MailQueue_Campaign_resume, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue_Campaign, cancel, arginfo_class_MailQueue_Campaign_cancel, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue_Campaign, progress, arginfo_class_MailQueue_Campaign_progress, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue_Campaign, failures, arginfo_class_MailQueue_Campaign_failures, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue_Campaign, retryFailed, arginfo_class_MailQueue_Campaign_retryFailed, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue_Campaign, preview, arginfo_class_MailQueue_Campaign_preview, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue_Campaign, test, arginfo_class_MailQueue_Campaign_test, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -685,6 +765,17 @@ static zend_class_entry *register_class_MailQueue_Backoff(void)
 	zend_string *property_jitter_name = zend_string_init("jitter", sizeof("jitter") - 1, 1);
 	zend_declare_typed_property(class_entry, property_jitter_name, &property_jitter_default_value, ZEND_ACC_PRIVATE|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE));
 	zend_string_release(property_jitter_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_MailQueue_Campaign(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "MailQueue", "Campaign", class_MailQueue_Campaign_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL|ZEND_ACC_NO_DYNAMIC_PROPERTIES|ZEND_ACC_NOT_SERIALIZABLE;
 
 	return class_entry;
 }

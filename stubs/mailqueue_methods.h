@@ -34,6 +34,7 @@ ZEND_METHOD(MailQueue, unsuppress);
 ZEND_METHOD(MailQueue, suppression);
 ZEND_METHOD(MailQueue, suppressions);
 ZEND_METHOD(MailQueue, unsubscribeUrl);
+ZEND_METHOD(MailQueue, campaign);
 ZEND_METHOD(MailQueue, config);
 ZEND_METHOD(MailQueue, setConfig);
 ZEND_METHOD(MailQueue, migrate);
@@ -64,6 +65,18 @@ ZEND_METHOD(MailQueue_Job, __construct);
 ZEND_METHOD(MailQueue_Backoff, steps);
 ZEND_METHOD(MailQueue_Backoff, exponential);
 ZEND_METHOD(MailQueue_Backoff, fixed);
+ZEND_METHOD(MailQueue_Campaign, __construct);
+ZEND_METHOD(MailQueue_Campaign, setMessage);
+ZEND_METHOD(MailQueue_Campaign, add);
+ZEND_METHOD(MailQueue_Campaign, start);
+ZEND_METHOD(MailQueue_Campaign, pause);
+ZEND_METHOD(MailQueue_Campaign, resume);
+ZEND_METHOD(MailQueue_Campaign, cancel);
+ZEND_METHOD(MailQueue_Campaign, progress);
+ZEND_METHOD(MailQueue_Campaign, failures);
+ZEND_METHOD(MailQueue_Campaign, retryFailed);
+ZEND_METHOD(MailQueue_Campaign, preview);
+ZEND_METHOD(MailQueue_Campaign, test);
 ZEND_METHOD(MailQueue_DatabaseException, __construct);
 
 #endif

@@ -100,7 +100,7 @@ final class Mysql extends ServerDatabase
                     : $type . $this->value($about, $extra, $isMariaDb),
                 $about['k'] === 'PRI',
                 $isGenerated,
-                strcasecmp($about['name'], 'claimable') === 0
+                in_array(strtolower($about['name']), ['claimable', 'live_of'], true)
                     ? 'has the name of a column that the queue computes. Rename it' : null
             );
         }

@@ -51,6 +51,8 @@ final class Names
             $this->table,
             ...array_map(static fn (string $name) => "{$begin}_$name", $others),
             substr($begin, 0, 51) . '_suppression',
+            substr($begin, 0, 52) . '_campaign',
+            substr($begin, 0, 52) . '_recipient',
         ];
     }
 

@@ -18,7 +18,12 @@ abstract class ServerDatabase extends Database
         ['hour', 'mail_type', 'event', 'part', 'mails', 'recipients'],
         ['id', 'at', 'job_id', 'reference', 'mail_type', 'subject', 'relay', 'event', 'phase',
             'attempt', 'recipients', 'uncertain', 'reply', 'ms', 'waited'],
-        ['hash', 'scope', 'reason', 'seq', 'address', 'source', 'created_at']];
+        ['hash', 'scope', 'reason', 'seq', 'address', 'source', 'created_at'],
+        ['id', 'name', 'state', 'mail_type', 'priority', 'max_attempts', 'message_id',
+            'envelope_from', 'relay', 'scope', 'list_url', 'start_at', 'created_at', 'started_at',
+            'finished_at', 'on_finished', 'last_id', 'fed_to', 'recipients', 'fed', 'sent',
+            'suppressed', 'uncertain'],
+        ['id', 'campaign_id', 'hash', 'address', 'name', 'fields', 'cleared']];
 
     /** Gives the indexes of the staged tables their final names. */
     abstract protected function nameIndexes(): void;

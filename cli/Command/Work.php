@@ -31,6 +31,7 @@ final class Work extends Command
             'relays' => $settings->relays(),
             'compose' => $settings->bootstrap->compose,
             'sign' => $settings->bootstrap->sign,
+            'onFinished' => $settings->bootstrap->onFinished,
             'connections' => $settings->workInt('connections'),
             'batch' => $settings->workInt('batch'),
             'lease' => $settings->workInt('lease'),

@@ -150,12 +150,23 @@ final class Copying
         }
     }
 
+    /** Copies most of the campaigns' recipients before the source is locked. */
+    public function campaigns(): void
+    {
+        $pair = $this->pair;
+        $pair->target->transaction(static function () use ($pair): void {
+            $pair->checkFrom();
+            (new Campaigns($pair->source, $pair->target))->copy();
+        });
+    }
+
     /** Copies the settings and what the limits count, within a transaction of the source. */
     public function settings(): void
     {
         $pair = $this->pair;
         $pair->target->transaction(function () use ($pair): void {
             $pair->checkFrom();
+            (new Campaigns($pair->source, $pair->target))->copy();
             $own = (new Suppressions($pair->source, $pair->target))->copy($pair->from()->base);
             foreach (MailQueue::configKeys() as $key => $about) {
                 // Each database has its own version of the tables, and its own records.

@@ -60,6 +60,7 @@ final class Migration
             $opening->drain();
             $this->copying->all();
             $this->copying->compare();
+            $this->copying->campaigns();
             $this->copying->all(); // again, to leave little for finish(), for which enqueues wait
             $this->finish();
         }
@@ -157,6 +158,10 @@ final class Migration
             $pair->from = $from;
             $pair->takeOver();
             $this->delete($pair->target, $pair->targetRows, Record::FROM);
+            $pair->target->transaction(static function () use ($pair): void {
+                $pair->checkFrom();
+                (new Campaigns($pair->source, $pair->target))->drop();
+            });
             $pair->putFrom(null);
         }
         $pair->putTo(null);

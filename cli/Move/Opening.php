@@ -89,6 +89,7 @@ final class Opening
     {
         $target = $this->pair->target;
         $rows = $this->pair->targetRows->count(PHP_INT_MIN, $to);
+        (new Campaigns($this->pair->source, $target))->check();
         $body = $target->value("SELECT min(id) FROM $target->bodies");
         if ($rows > 0 || ($body !== null && (int) $body <= $to)) {
             throw Stop::config("the target has mail of its own already ($rows mails in "
@@ -181,6 +182,7 @@ final class Opening
             $this->replace($pair->target, Record::FROM, $from, $this->seenFrom);
             if ($pair->target->record(Record::TO) !== null) {
                 History::clear($pair->target); // it was moved away, and its history with it
+                (new Campaigns($pair->source, $pair->target))->drop();
                 $pair->target->put(Record::TO, null);
             }
             $this->checkEmpty(PHP_INT_MAX);

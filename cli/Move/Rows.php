@@ -163,7 +163,7 @@ final class Rows
             $name = (string) ($row->getColumnMeta($i)['name'] ?? '');
             $isOwn = in_array(strtolower($name), array_map(
                 strtolower(...),
-                [...array_keys($this->columns), 'claimable'] // a generated column, on MySQL
+                [...array_keys($this->columns), 'claimable', 'live_of'] // generated, on MySQL
             ), true);
             $isOwn || $found[] = $name;
         }

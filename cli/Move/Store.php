@@ -29,6 +29,8 @@ final class Store
     public readonly string $counters;
     public readonly string $log;
     public readonly string $suppressions;
+    public readonly string $campaigns;
+    public readonly string $recipients;
     public bool $aborts = false; // the command gives the move up
 
     public function __construct(
@@ -49,7 +51,8 @@ final class Store
             $this->limitLocks();
         }
         [$this->jobs, $this->bodies, $this->spent, $this->windows, $this->counters, $this->log,
-            $this->suppressions] = array_map($this->quoted(...), (new Names($table))->tables());
+            $this->suppressions, $this->campaigns, $this->recipients]
+            = array_map($this->quoted(...), (new Names($table))->tables());
     }
 
     /** Sets limits: a stopped process must not keep its locks, nor wait long for others'. */

@@ -11,6 +11,7 @@ zend_class_entry *mq_ce_on_uncertain;
 zend_class_entry *mq_ce_backoff;
 zend_class_entry *mq_ce_job;
 zend_class_entry *mq_ce_stats;
+zend_class_entry *mq_ce_campaign;
 zend_class_entry *mq_ce_report;
 zend_class_entry *mq_ce_exception;
 zend_class_entry *mq_ce_database_exception;

@@ -12,13 +12,15 @@ static const char *const names[MQ_STATE_COUNT] = {
 
 /* The states that a job may change to. The comments say what changes it, in the same order. */
 static const unsigned legal[MQ_STATE_COUNT] = {
-    [MQ_PENDING] = TO(SENDING) | TO(PARKED), /* claim; hold, or unfit at the claim (claim.c) */
+    /* claim; hold, or unfit at the claim (claim.c); its campaign pauses */
+    [MQ_PENDING] = TO(SENDING) | TO(PARKED) | TO(HELD),
     /* To pending: release or recovery of a first attempt. To failed: settle; release or recovery of
      * a later attempt. To parked: attempts used up, refused, unreadable, uncertain with hold. */
     [MQ_SENDING] = TO(PENDING) | TO(FAILED) | TO(PARKED),
-    [MQ_FAILED] = TO(SENDING) | TO(PENDING) | TO(PARKED), /* claim; retry by a person; as above */
-    [MQ_PARKED] = TO(PENDING),                            /* retry by a person */
-    [MQ_HELD] = TO(PENDING),                              /* its campaign starts (not used yet) */
+    /* claim; retry by a person; as above; its campaign pauses */
+    [MQ_FAILED] = TO(SENDING) | TO(PENDING) | TO(PARKED) | TO(HELD),
+    [MQ_PARKED] = TO(PENDING),            /* retry by a person */
+    [MQ_HELD] = TO(PENDING) | TO(FAILED), /* its campaign goes on */
 };
 
 const char *mq_state_name(enum mq_state state)

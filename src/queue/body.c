@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "db/db.h"
+#include "queue/campaign/campaign.h"
 #include "queue/claim.h"
 #include "queue/handle.h"
 #include "queue/job.h"
@@ -88,14 +89,41 @@ static enum mq_status read_chunk(struct mq_queue *queue, struct mq_job *const *j
     return status;
 }
 
-enum mq_status mq_queue_read_bodies(struct mq_queue *queue, struct mq_job *const *jobs,
-                                    size_t count, int64_t most, struct mq_error *err)
+static enum mq_status read_chunks(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,
+                                  int64_t most, struct mq_error *err)
 {
     size_t chunk = mq_sql_has(queue, MQ_SQL_CLAIM_TAKE_MANY) ? MQ_CLAIM_CHUNK : MQ_BODIES_MAX;
     for (size_t i = 0; i < count; i += chunk) {
         MQ_TRY(read_chunk(queue, jobs + i, count - i < chunk ? count - i : chunk, most, err));
     }
     return MQ_OK;
+}
+
+/* Copies to `rest` the jobs that belong to no campaign, and returns how many there are. */
+static size_t without_campaigns(struct mq_job *const *jobs, size_t count, struct mq_job **rest)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!jobs[i]->campaign_id) {
+            rest[n++] = jobs[i];
+        }
+    }
+    return n;
+}
+
+enum mq_status mq_queue_read_bodies(struct mq_queue *queue, struct mq_job *const *jobs,
+                                    size_t count, int64_t most, struct mq_error *err)
+{
+    struct mq_job **rest = malloc((count + 1) * sizeof(*rest));
+    size_t n = rest ? without_campaigns(jobs, count, rest) : 0;
+    enum mq_status status = !rest        ? mq_error_nomem(err)
+                            : n == count ? MQ_OK
+                                         : mq_campaign_read_jobs(queue, jobs, count, err);
+    if (status == MQ_OK) {
+        status = read_chunks(queue, rest, n, most, err);
+    }
+    free(rest);
+    return status;
 }
 
 enum mq_status mq_queue_read_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err)

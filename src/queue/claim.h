@@ -64,6 +64,7 @@ struct mq_claim {
     struct mq_job *jobs;
     size_t count;
     enum mq_claim_end end;
+    bool finished;         /* a campaign has finished */
     bool limited;          /* a limit is set: claim no more than can leave at once */
     bool pays_later;       /* a relay has a limit, and relays_of is set: no job has paid for that */
     char *slow, *sessions; /* domains slowed down, with spaces between; mailDomainSessions */
@@ -76,7 +77,6 @@ struct mq_claim {
     int64_t forward_mark;  /* … for the present ones (mq_settings_mark()) */
     int64_t dropped_bytes; /* octets of messages deleted with expired and orphaned rows */
 };
-
 void mq_claim_clear(struct mq_claim *claim);
 
 /* What became of a claimed job. All pointers are borrowed until the settle returns. */

@@ -65,6 +65,10 @@ struct mq_job {
                                      none was suppressed; 0: not looked up */
     char **suppressed;            /* of a due job: why recipients[i] gets no mail, NULL if it does;
                                      NULL: all do (mq_suppress_find()) */
+    int64_t campaign_id;          /* 0: it is of no campaign */
+    int64_t recipient_id;         /* of the campaign's table of recipients; 0: of no campaign */
+    char *recipient_name;         /* from that table, read with the message: display name, … */
+    char *recipient_fields;       /* … and a JSON object; NULL: none, or not read */
     struct mq_notify notify;      /* from the column `fields` */
     char *body;                   /* wire form; NULL: to be composed (or not loaded) */
     size_t body_len;

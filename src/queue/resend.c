@@ -40,7 +40,8 @@ static enum mq_status check(const struct mq_tx *tx, const struct mq_job *old, st
                                           "the row, or delete it"
                       : mq_job_expired(old, tx->now_s)
                           ? "has expired, so it would be deleted, not sent: enqueue it again"
-                          : NULL;
+                      : old->campaign_id ? "is made from its campaign's message: retry it"
+                                         : NULL;
     return why ? refuse(err, "id", old->id, why) : MQ_OK;
 }
 

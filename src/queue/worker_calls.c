@@ -5,6 +5,7 @@
 
 #include "core/json.h"
 #include "policy/limits.h"
+#include "queue/campaign/feed.h"
 #include "queue/claim.h"
 #include "queue/config/kept_hours.h"
 #include "queue/handle.h"
@@ -63,7 +64,7 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struc
     if (recovered.more || !ready) {
         cycle->claim->end = MQ_CLAIM_MORE;
     }
-    return MQ_OK;
+    return mq_campaign_feed(tx, cycle->claim, err);
 }
 
 /* Settles and pays, and recovers and claims if `claims`. *claim_failed: recovery or claim failed.

@@ -222,6 +222,7 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, bool goes
     run->claim.any = true;
     run->claim.fresh = true;
     run->claim.total += (int64_t)claim->count;
+    run->finished = run->finished || claim->finished;
     run->claim.next_ms = now_ms;
     memcpy(run->claim.full, claim->reason, sizeof(run->claim.full));
     switch (claim->end) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "campaign/mailing.h"
 #include "mime/dkim/sign.h"
 #include "mime/header.h"
 #include "mime/wire/repair.h"
@@ -126,9 +127,42 @@ static bool take_envelope(struct mq_delivery *delivery)
     return true;
 }
 
+/* Renders a campaign's mail. One that cannot be rendered is parked: its data stay as they are. */
+static bool render(struct mq_delivery *delivery)
+{
+    struct mq_run *run = delivery->run;
+    struct mq_error error = {0};
+    struct mq_buffer out = {0};
+    run->mailings = run->mailings ? run->mailings : calloc(1, sizeof(*run->mailings));
+    enum mq_status status =
+        run->mailings ? mq_mailings_render(run->mailings, run->queue, &delivery->job, &out, &error)
+                      : mq_error_nomem(&error);
+    if (status == MQ_OK) {
+        delivery->composed.message_len = out.len;
+        delivery->composed.message = mq_buffer_take(&out);
+        mq_run_count_message(run, delivery->composed.message_len);
+        return true;
+    }
+    mq_buffer_clear(&out);
+    if (status == MQ_MESSAGE || status == MQ_INVALID || status == MQ_CORRUPT) {
+        mq_delivery_end(delivery, MQ_OUTCOME_UNREADABLE, error.text);
+        return false;
+    }
+    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
+    if (status == MQ_NOMEM || status == MQ_CONFIG) {
+        mq_run_fail(run, status, &error);
+    } else {
+        mq_run_database_failed(run, status, &error);
+    }
+    return false;
+}
+
 /* False: the delivery has ended with an outcome. */
 static bool compose(struct mq_delivery *delivery)
 {
+    if (delivery->job.campaign_id) {
+        return render(delivery);
+    }
     struct mq_run *run = delivery->run;
     const struct mq_worker_hooks *hooks = run->worker->hooks;
     struct mq_error error = {0};
@@ -373,5 +407,6 @@ bool mq_delivery_start(struct mq_delivery *delivery, struct mq_lane *lane)
     lane->under_way++;
     lane->moved_ms = mq_run_now_ms(run);
     mq_transport_submit(lane->transport, &delivery->transfer);
-    return !composing && !signs(run) && !run->worker->hooks->seal;
+    bool took_long = composing && !job->campaign_id;
+    return !took_long && !signs(run) && !run->worker->hooks->seal;
 }

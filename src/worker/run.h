@@ -33,6 +33,7 @@
 struct mq_domain_sessions;
 struct mq_domains;
 struct mq_intent;
+struct mq_mailings;
 struct mq_manager;
 struct mq_recovery;
 struct mq_relays;
@@ -83,6 +84,8 @@ struct mq_run {
     int64_t first_done_ms;                       /* when `done` stopped being empty */
     bool unknown_jobs; /* perhaps this run has claimed jobs that have no delivery */
     struct mq_events events;
+    struct mq_mailings *mailings; /* campaign/mailing.h; NULL: no mail of a campaign yet */
+    bool finished;                /* perhaps a campaign has finished that was not told of */
 
     int64_t start_ms;    /* CLOCK_BOOTTIME, as deadline_ms */
     int64_t deadline_ms; /* INT64_MAX: none */

@@ -1,6 +1,8 @@
 /* The loop: begins what is claimed, moves the transport on, settles and claims, until there is a
  * reason to end. */
+#include "campaign/mailing.h"
 #include "core/process_id.h"
+#include "queue/campaign/campaign.h"
 #include "queue/queue.h"
 #include "send/intent/intent.h"
 #include "send/transport.h"
@@ -213,6 +215,12 @@ static bool waits_for_token(const struct mq_run *run)
            (run->deadline_ms != INT64_MAX && run->claim.token_ms < deadline_of(run));
 }
 
+/* Whether the run has to look for finished campaigns yet. */
+static bool tells_finished(const struct mq_run *run)
+{
+    return run->finished && run->worker->hooks->finished;
+}
+
 /* Whether an idle run has a reason to end, and which. */
 static bool finds_end(struct mq_run *run, enum mq_run_end *end)
 {
@@ -227,7 +235,7 @@ static bool finds_end(struct mq_run *run, enum mq_run_end *end)
     }
     return run->claim.fresh && run->recovery->dead_count == 0 && !mq_run_database_fails(run) &&
            (empty || (run->claim.end == MQ_CLAIM_TOKENS && !waits_for_token(run))) &&
-           run->database.sweep.done;
+           run->database.sweep.done && !tells_finished(run);
 }
 
 static bool is_over(struct mq_run *run)
@@ -287,13 +295,38 @@ static void wait_events(struct mq_run *run)
     }
 }
 
+/* Tells of campaigns that have finished, also of those that an earlier run ended and did not tell.
+ */
+static void tell_finished(struct mq_run *run)
+{
+    const struct mq_worker_hooks *hooks = run->worker->hooks;
+    struct mq_error error = {0};
+    int64_t id = 0;
+    if (!tells_finished(run) || mq_run_database_fails(run)) {
+        return;
+    }
+    enum mq_status status = mq_campaign_take_finished(run->queue, &id, &error);
+    run->finished = status == MQ_OK && id != 0;
+    if (status == MQ_OK && id != 0) {
+        status = hooks->finished(hooks->context, id, &error);
+    }
+    if (status == MQ_OK && id != 0) {
+        status = mq_campaign_told(run->queue, id, &error);
+    }
+    if (status == MQ_THROWN || status == MQ_BAILOUT) {
+        mq_run_fail(run, status, &error);
+    } else if (status != MQ_OK) {
+        mq_run_database_failed(run, status, &error);
+    }
+}
+
 static void loop(struct mq_run *run)
 {
     /* Events of recovered jobs are told before the upkeep, whose sweep may delete their rows. */
     static void (*const round[])(struct mq_run *) = {
         check_stop,    tell_manager_now, follow_hangups, mq_run_renew,
         begin_waiting, mq_run_collect,   watch,          cycle,
-        mq_run_tell,   mq_run_upkeep,    wait_events,
+        mq_run_tell,   tell_finished,    mq_run_upkeep,  wait_events,
     };
     while (!is_over(run)) {
         /* Once PHP unwinds, no step runs any more, because it may need PHP. */
@@ -339,6 +372,7 @@ static void init(struct mq_run *run, const struct mq_worker *worker, struct mq_r
         .clock = *mq_queue_clock(worker->queue),
         .report = report,
         .slot = {worker->queue, options->run_dir, options->max_workers, -1, -1, mq_process_id()},
+        .finished = true,
         .memory = {.max_bytes = options->max_bytes, .claim_max = MQ_CLAIM_MAX},
     };
     run->start_ms = mq_run_now_ms(run);
@@ -402,6 +436,7 @@ static void clear(struct mq_run *run)
     mq_domains_free(run->domains);
     mq_domain_sessions_free(run->sessions);
     mq_events_clear(&run->events);
+    mq_mailings_free(run->mailings);
     mq_slot_leave(&run->slot, run->stop.status != MQ_BAILOUT && !run->database.lost);
     if (!run->options->in_request) {
         mq_signals_restore();

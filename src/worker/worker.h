@@ -75,6 +75,8 @@ struct mq_worker_hooks {
     void (*record)(void *context, const struct mq_events *events);
     /* Called after the events of one commit. NULL: none. */
     void (*told)(void *context);
+    /* Called once for a campaign that has finished. Failures as of `event`. NULL: none. */
+    enum mq_status (*finished)(void *context, int64_t campaign_id, struct mq_error *err);
     /* Called after a SIGHUP to a daemon: the log may have been renamed. NULL: none. */
     void (*reopen)(void *context);
     /* Waits up to ms, less if a signal comes. NULL: poll(2). Fake clocks have their own. */

@@ -105,7 +105,7 @@ The old table is mail_queue_before. To go back, before mail is stored or sent:
 9 9 1768460400 m Hi de 2  null 7
 keys: parent>mail_queue.job NO ACTION; registration_number>registrations.number CASCADE
 deferred: 1
-by_subject gone mail_log_at mail_log_id mail_queue_due mail_queue_expiry mail_queue_for_job mail_queue_key mail_queue_lease mail_queue_parked mail_queue_rest mail_queue_w noted the pair waiting
+by_subject gone mail_log_at mail_log_id mail_queue_due mail_queue_expiry mail_queue_for_job mail_queue_key mail_queue_lease mail_queue_live mail_queue_parked mail_queue_rest mail_queue_w noted the pair waiting
 nothing fired: queued
 violated: 0
 view: Hello

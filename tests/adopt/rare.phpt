@@ -63,7 +63,7 @@ echo strtok(said(adopt($backend->dsn)), "\n"), ' ', implode(' ', column($pdo, 'S
 ?>
 --EXPECT--
 -- a config table with short values; a name that the queue cannot have
-exit 78: mailqueue: Table config cannot record the adoption: its column value holds less than 1081 characters. Make it a text column. Nothing was changed.
+exit 78: mailqueue: Table config cannot record the adoption: its column value holds less than 1127 characters. Make it a text column. Nothing was changed.
 A
 exit 78: mailqueue: the table must be a name of 1 to 63 letters, digits and underscores that does not begin with a digit
 exit 78: mailqueue: Table config cannot record the adoption: its column value holds less than 123 characters. Make it a text column. Nothing was changed.

@@ -135,7 +135,7 @@ foreach (['pgsql', 'mysql'] as $name) {
     [$code, , $errors] = adopt($backend->dsn);
     echo "  $code $errors";
     $rows($pdo);
-    $pdo->exec('DROP TABLE IF EXISTS mail_queue_before, mail_queue, mail_body, mail_spent, mail_window, mail_count, mail_log, mail_suppression, config');
+    $pdo->exec('DROP TABLE IF EXISTS mail_queue_before, mail_queue, mail_body, mail_spent, mail_window, mail_count, mail_log, mail_suppression, mail_campaign, mail_recipient, config');
     $pdo->exec('CREATE TABLE mail_queue (registration_number VARCHAR(20), mail_type VARCHAR(20), status VARCHAR(20), lang VARCHAR(5))');
     $pdo->exec("INSERT INTO mail_queue VALUES ('', 'm', 'pending', 'de'), ('R1', 'm', 'pending', 'de')" . ($name === 'mysql' ? '' : ", ('', 'm', 'pending', 'fr')"));
     $said = said(adopt($backend->dsn));
@@ -145,7 +145,7 @@ foreach (['pgsql', 'mysql'] as $name) {
 ?>
 --EXPECT--
 -- pgsql
-scope, cleared. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+, recipient_id. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
 exit 0: Would adopt 3 mails of mail_queue: 1 pending, 1 parked, 1 sending.
 Your own columns go with them: lang, data, flag.
 Nothing was changed.
@@ -157,7 +157,7 @@ The old table is mail_queue_before. To go back, before mail is stored or sent:
   1 R1 pending 0 1768460400 - - en x 1
   7 R2 parked 2 2051222400 - exhausted de - 0
   9 R3 sending 1 1768460400 1768461000 - de y -
-  mail_queue_due mail_queue_expiry mail_queue_key mail_queue_lease mail_queue_parked mail_queue_pkey mail_queue_rest
+  mail_queue_due mail_queue_expiry mail_queue_key mail_queue_lease mail_queue_live mail_queue_parked mail_queue_pkey mail_queue_rest
 exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox does not exist, or is already the queue's.
 exit 0: Table mail_queue is as it was.
   mail_queue_due mail_queue_pkey
@@ -202,7 +202,7 @@ The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
 de de fr
 -- mysql
-scope, cleared. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
+, recipient_id. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table
 exit 0: Would adopt 3 mails of mail_queue: 1 pending, 1 parked, 1 sending.
 Your own columns go with them: lang, data, flag.
 Nothing was changed.
@@ -214,7 +214,7 @@ The old table is mail_queue_before. To go back, before mail is stored or sent:
   1 R1 pending 0 1768460400 - - en x 1
   7 R2 parked 2 2051222400 - exhausted de - 0
   9 R3 sending 1 1768460400 1768461000 - de y -
-  mail_queue_due mail_queue_expiry mail_queue_key mail_queue_lease mail_queue_state PRIMARY
+  mail_queue_due mail_queue_expiry mail_queue_key mail_queue_lease mail_queue_live mail_queue_state PRIMARY
 exit 78: mailqueue: There is nothing to adopt: mail_queue, email_queues or mail_outbox does not exist, or is already the queue's.
 exit 0: Table mail_queue is as it was.
   mail_queue_due PRIMARY

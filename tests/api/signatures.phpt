@@ -64,7 +64,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public fail(MailQueue\Job $job, string $error, bool $permanent = false, ?int $retryAfter = null): bool
   public recoverStuckSending(?int $now = null): int
   public takeTokens(int $wanted): int
-  public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864, bool $verbose = false, ?callable $sign = null, Closure|array|null $relays = null): MailQueue\Report
+  public runWorker(Closure|null|string $transport = null, ?callable $compose = null, int $connections = 10, int $batch = 100, int $lease = 900, ?int $timeLimit = null, ?int $messageLimit = null, int $maxWorkers = 1, int $grace = 30, bool $daemon = false, MailQueue\OnUncertain $onUncertain = MailQueue\OnUncertain::Retry, ?string $log = null, ?callable $onEvent = null, ?string $dkim = null, int $maxBytes = 67108864, bool $verbose = false, ?callable $sign = null, Closure|array|null $relays = null, ?callable $onFinished = null): MailQueue\Report
   public runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null, ?callable $sign = null, Closure|array|null $relays = null): bool
   public static checkTransport(string $transport, int $lease = 900): string
   public stats(?int $exactUpTo = null): MailQueue\Stats
@@ -82,6 +82,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public suppression(string $address): array
   public suppressions(int $limit = 50, int $after = 0, ?string $scope = null, ?string $reason = null): array
   public unsubscribeUrl(string $address, string $list, string $url): string
+  public campaign(string $name): MailQueue\Campaign
   public config(string $key): ?string
   public setConfig(string $key, bool|float|int|null|string $value): void
   public migrate(): int
@@ -94,6 +95,19 @@ final class MailQueue\Backoff
   public static steps(int $maxAttempts = 10): MailQueue\Backoff
   public static exponential(int $base = 30, int $max = 3600, float $jitter = 0.2, int $maxAttempts = 5): MailQueue\Backoff
   public static fixed(int $delay = 15, int $maxAttempts = 50): MailQueue\Backoff
+final class MailQueue\Campaign
+  private __construct()
+  public setMessage(array $message, string $type = "campaign", int $priority = -10, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?string $relay = null): void
+  public add(Traversable|array $recipients): int
+  public start(DateTimeInterface|int|null $at = null): void
+  public pause(): void
+  public resume(): void
+  public cancel(): void
+  public progress(): array
+  public failures(int $limit = 50, int $after = 0): array
+  public retryFailed(): int
+  public preview(string $address): string
+  public test(array $addresses, ?string $as = null): array
 class MailQueue\DatabaseException extends MailQueue\Exception
   readonly string $reason
   public __construct(string $message = "", int $code = 0, ?Throwable $previous = null, string $reason = "database")

@@ -150,6 +150,11 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         '$id = $queue->jobs(subject: "News")[0]->id; echo preg_match_all("~unsubscribe.php\?t=[-\w]{40}~", $queue->job($id)->message), $queue->delete([$id]);'),
         'shows' => '/^21$/m'],
     ['block' => 'docs/suppression.md: <?php // unsubscribe.php', 'through' => php('$_GET["t"] = "x";'), 'shows' => '/not complete, or too old/'],
+    ['block' => "docs/campaigns.md: \$campaign = \$queue->campaign('spring')", 'through' => php($queue . '$members = [["email" => "ann@example.net", "name" => "Ann"]];',
+        '$campaign->cancel(); $queue->delete(array_column($queue->jobs(type: "campaign"), "id"));'), 'shows' => '/^Subject: Spring, Ann!/m'],
+    ['block' => 'docs/campaigns.md: <?php // bootstrap.php', 'through' => static fn(string $block): string
+        => 'printf %s ' . escapeshellarg(base64_encode($block)) . ' | base64 -d >finished.php; php -r '
+        . escapeshellarg('exit(is_callable((require "finished.php")["onFinished"]) ? 0 : 1);')],
     ['block' => 'docs/messages.md: $queue->enqueue(reference: $number', 'through' => php("$queue \$number = '4713';")],
     $count(3),
     ['block' => 'docs/messages.md: <?php // bootstrap.php', 'through' => static fn(string $block): string

@@ -7,7 +7,7 @@ declare(strict_types=1);
 
 namespace Torture;
 
-foreach (['lib', 'store', 'sink', 'oracle', 'worker_kill', 'producer_kill', 'terminate', 'many_workers', 'stopped_worker', 'second_start', 'servers', 'many_hosts', 'server_kill', 'disk_image', 'disk', 'large_mails', 'relays'] as $part) {
+foreach (['lib', 'store', 'sink', 'oracle', 'worker_kill', 'producer_kill', 'terminate', 'many_workers', 'stopped_worker', 'second_start', 'servers', 'many_hosts', 'server_kill', 'disk_image', 'disk', 'large_mails', 'relays', 'campaign'] as $part) {
     require __DIR__ . "/$part.php";
 }
 
@@ -25,6 +25,7 @@ const ROWS = [
     'disk' => __NAMESPACE__ . '\\disk',
     'large-mails' => __NAMESPACE__ . '\\large_mails',
     'relays' => __NAMESPACE__ . '\\relays',
+    'campaign' => __NAMESPACE__ . '\\campaign',
 ];
 
 /** @param list<string> $words */

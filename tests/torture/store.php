@@ -43,7 +43,8 @@ function value(string $path, string $sql): mixed
 /** Records each attempt that becomes uncertain, in the same transaction. */
 function note_uncertain(string $path): void
 {
-    $insert = 'INSERT INTO noted VALUES (NEW.id, NEW.reference, NEW.uncertain - OLD.uncertain);';
+    $insert = 'INSERT INTO noted VALUES (NEW.id, COALESCE(NEW.reference, NEW.recipients), '
+        . 'NEW.uncertain - OLD.uncertain);';
     $pdo = connect($path);
     $pdo->exec('CREATE TABLE noted (id BIGINT, reference VARCHAR(190), uncertain INTEGER)');
     switch (strstr($path, ':', true)) {

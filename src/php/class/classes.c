@@ -6,6 +6,7 @@
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
+#include "php/campaign/campaign_object.h"
 #include "php/class/job_object.h"
 #include "php/class/queue_object.h"
 
@@ -27,10 +28,12 @@ void mq_php_register_classes(void)
     mq_ce_on_uncertain = register_class_MailQueue_OnUncertain();
     mq_ce_backoff = register_class_MailQueue_Backoff();
     mq_ce_job = register_class_MailQueue_Job();
+    mq_ce_campaign = register_class_MailQueue_Campaign();
     mq_ce_stats = register_class_MailQueue_Stats();
     mq_ce_report = register_class_MailQueue_Report();
     mq_ce_queue = register_class_MailQueue(register_class_MailQueue_Enqueuer());
     register_class_MailQueue_Internal();
     mq_php_queue_register(mq_ce_queue);
     mq_php_job_register(mq_ce_job);
+    mq_php_campaign_register(mq_ce_campaign);
 }

@@ -10,6 +10,7 @@ extern zend_class_entry *mq_ce_on_uncertain;
 extern zend_class_entry *mq_ce_backoff;
 extern zend_class_entry *mq_ce_job;
 extern zend_class_entry *mq_ce_stats;
+extern zend_class_entry *mq_ce_campaign;
 extern zend_class_entry *mq_ce_report;
 extern zend_class_entry *mq_ce_exception;
 extern zend_class_entry *mq_ce_database_exception;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "campaign/mailing.h"
 #include "core/clock.h"
 #include "php/class/classes.h"
 #include "php/class/exceptions.h"
@@ -46,6 +47,29 @@ static void close_evidence(struct evidence *evidence)
     free(evidence->run_dir);
 }
 
+/* Renders the mails of campaigns, as the worker does it. One that cannot be rendered has no
+ * message: the caller decides. */
+static enum mq_status render_campaigns(struct mq_queue *queue, struct mq_claim *claim,
+                                       struct mq_error *err)
+{
+    struct mq_mailings all = {0};
+    struct mq_buffer out = {0};
+    enum mq_status status = MQ_OK;
+    for (size_t i = 0; i < claim->count && status == MQ_OK; i++) {
+        struct mq_job *job = &claim->jobs[i];
+        status = job->campaign_id ? mq_mailings_render(&all, queue, job, &out, err) : MQ_OK;
+        if (status == MQ_OK && job->campaign_id) {
+            job->body_len = out.len;
+            job->body = mq_buffer_take(&out);
+            job->body_state = MQ_BODY_LOADED;
+        }
+        status = status == MQ_MESSAGE ? MQ_OK : status;
+        mq_buffer_clear(&out);
+    }
+    mq_mailings_clear(&all);
+    return status;
+}
+
 static void clear_claim(void *claim)
 {
     mq_claim_clear(claim);
@@ -70,6 +94,9 @@ static void claim(zval *object, struct mq_claim_request *request, zval *return_v
     struct mq_claim *claim = mq_php_holder_new(&holder, sizeof *claim, clear_claim);
     enum mq_status status = mq_queue_claim(queue, request, MQ_BODIES_BYTES, claim, &err);
     close_evidence(&evidence);
+    if (status == MQ_OK) {
+        status = render_campaigns(queue, claim, &err);
+    }
     if (mq_php_queue_ok(object, status, &err)) {
         array_init_size(return_value, (uint32_t)claim->count);
         for (size_t i = 0; i < claim->count; i++) {

@@ -71,7 +71,7 @@ static const struct {
 
 struct run {
     /* The arguments; borrowed from the call. */
-    struct mq_php_callable compose, sign, on_event;
+    struct mq_php_callable compose, sign, on_event, on_finished;
     zend_long number[ARG_COUNT];
     bool is_null[ARG_COUNT];
     bool daemon, verbose;
@@ -269,6 +269,7 @@ static enum mq_status work(struct run *run, struct mq_report *report, struct mq_
     run->hooks.compose = ZEND_FCI_INITIALIZED(run->compose.info) ? &run->compose : NULL;
     run->hooks.sign = ZEND_FCI_INITIALIZED(run->sign.info) ? &run->sign : NULL;
     run->hooks.on_event = ZEND_FCI_INITIALIZED(run->on_event.info) ? &run->on_event : NULL;
+    run->hooks.on_finished = ZEND_FCI_INITIALIZED(run->on_finished.info) ? &run->on_finished : NULL;
     struct mq_worker_hooks hooks;
     mq_php_worker_hooks(&run->hooks, &hooks);
     struct mq_worker worker = {run->queue, &run->relays.all, &options, &hooks};
@@ -300,6 +301,7 @@ static void run_worker(zval *object, struct run *run, zval *return_value)
 {
     struct mq_php_queue *self = mq_php_queue_from(Z_OBJ_P(object));
     struct mq_report report = {0};
+    run->hooks.queue = object;
     if (check_may_run(self) && check_arguments(run) && mq_php_queue_opened(object) &&
         do_run(self, run, &report)) {
         mq_php_report_new(return_value, &report);
@@ -334,17 +336,16 @@ ZEND_METHOD(MailQueue, runWorker)
 {
     struct run run = {0};
     zend_long *number = run.number;
-    bool *is_null = run.is_null;
     set_defaults(&run);
-    ZEND_PARSE_PARAMETERS_START(0, 18)
+    ZEND_PARSE_PARAMETERS_START(0, 19)
         Z_PARAM_OPTIONAL
         Z_PARAM_OBJ_OF_CLASS_OR_STR_OR_NULL(run.relays.closure, zend_ce_closure, run.relays.dsn)
         Z_PARAM_FUNC_OR_NULL(run.compose.info, run.compose.cache)
         Z_PARAM_LONG(number[ARG_CONNECTIONS])
         Z_PARAM_LONG(number[ARG_BATCH])
         Z_PARAM_LONG(number[ARG_LEASE])
-        Z_PARAM_LONG_OR_NULL(number[ARG_TIME_LIMIT], is_null[ARG_TIME_LIMIT])
-        Z_PARAM_LONG_OR_NULL(number[ARG_MESSAGE_LIMIT], is_null[ARG_MESSAGE_LIMIT])
+        Z_PARAM_LONG_OR_NULL(number[ARG_TIME_LIMIT], run.is_null[ARG_TIME_LIMIT])
+        Z_PARAM_LONG_OR_NULL(number[ARG_MESSAGE_LIMIT], run.is_null[ARG_MESSAGE_LIMIT])
         Z_PARAM_LONG(number[ARG_MAX_WORKERS])
         Z_PARAM_LONG(number[ARG_GRACE])
         Z_PARAM_BOOL(run.daemon)
@@ -356,6 +357,7 @@ ZEND_METHOD(MailQueue, runWorker)
         Z_PARAM_BOOL(run.verbose)
         Z_PARAM_FUNC_OR_NULL(run.sign.info, run.sign.cache)
         Z_PARAM_ZVAL(run.relays.given)
+        Z_PARAM_FUNC_OR_NULL(run.on_finished.info, run.on_finished.cache)
     ZEND_PARSE_PARAMETERS_END();
 
     run_worker(ZEND_THIS, &run, return_value);

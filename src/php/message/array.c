@@ -214,14 +214,15 @@ static const struct {
 
 #define FIELD_COUNT (sizeof readers / sizeof *readers)
 
-static enum mq_status check_required(const struct mq_php_fields *fields, struct mq_error *err)
+static enum mq_status check_required(const struct mq_php_fields *fields, bool names_recipients,
+                                     struct mq_error *err)
 {
     const struct mq_compose_fields *compose = &fields->compose;
     if (compose->from.count == 0) {
         return mq_error_set(err, MQ_MESSAGE, "from",
                             "from: missing; give the sender, such as \"Name <a@example.org>\"");
     }
-    if (compose->to.count + compose->cc.count + compose->bcc.count == 0) {
+    if (names_recipients && compose->to.count + compose->cc.count + compose->bcc.count == 0) {
         return mq_error_set(err, MQ_MESSAGE, "to",
                             "to: missing; give a recipient, such as \"Name <a@example.org>\", or "
                             "a list of them (or cc, or bcc)");
@@ -237,8 +238,8 @@ static enum mq_status check_required(const struct mq_php_fields *fields, struct 
     return MQ_OK;
 }
 
-enum mq_status mq_php_array_read(const zval *message, struct mq_php_fields *fields,
-                                 struct mq_error *err)
+static enum mq_status read_message(const zval *message, bool names_recipients,
+                                   struct mq_php_fields *fields, struct mq_error *err)
 {
     const char *names[FIELD_COUNT];
     for (size_t i = 0; i < FIELD_COUNT; i++) {
@@ -259,7 +260,19 @@ enum mq_status mq_php_array_read(const zval *message, struct mq_php_fields *fiel
     if (EG(exception)) { /* thrown by a destructor */
         return MQ_THROWN;
     }
-    return status == MQ_OK ? check_required(fields, err) : status;
+    return status == MQ_OK ? check_required(fields, names_recipients, err) : status;
+}
+
+enum mq_status mq_php_array_read(const zval *message, struct mq_php_fields *fields,
+                                 struct mq_error *err)
+{
+    return read_message(message, true, fields, err);
+}
+
+enum mq_status mq_php_array_read_template(const zval *message, struct mq_php_fields *fields,
+                                          struct mq_error *err)
+{
+    return read_message(message, false, fields, err);
 }
 
 void mq_php_array_clear(struct mq_php_fields *fields)

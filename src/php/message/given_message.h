@@ -54,6 +54,9 @@ enum mq_status mq_php_message_recipients(const struct mq_php_message *message,
 /* array.c: reads the fields of an array. The caller zeroes *out before. */
 enum mq_status mq_php_array_read(const zval *array, struct mq_php_fields *out,
                                  struct mq_error *err);
+/* The same for the message of a campaign, which names no recipients. */
+enum mq_status mq_php_array_read_template(const zval *array, struct mq_php_fields *out,
+                                          struct mq_error *err);
 void mq_php_array_clear(struct mq_php_fields *fields);
 
 /* object.c: reads the text of an object, and its envelope if it has methods for that. Recipients

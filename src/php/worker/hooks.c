@@ -10,6 +10,7 @@
 #include "core/process_id.h"
 #include "mime/dkim/sign.h"
 #include "mime/wire/repair.h"
+#include "php/campaign/campaign_object.h"
 #include "php/class/conversion.h"
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"
@@ -284,6 +285,34 @@ static enum mq_status tell(void *context, const struct mq_event *event, struct m
                : mq_error_set(err, MQ_THROWN, "", "onEvent threw");
 }
 
+/* ---- campaigns that have finished ---- */
+
+struct finished_call {
+    struct mq_php_hooks *hooks;
+    int64_t campaign_id;
+};
+
+static void finished_body(void *context)
+{
+    struct finished_call *call = context;
+    zval campaign, result;
+    mq_php_campaign_new(&campaign, call->hooks->queue, call->campaign_id);
+    mq_php_call(call->hooks->on_finished, 1, &campaign, &result);
+    zval_ptr_dtor(&result);
+}
+
+static enum mq_status finished(void *context, int64_t campaign_id, struct mq_error *err)
+{
+    struct mq_php_hooks *hooks = context;
+    struct finished_call call = {hooks, campaign_id};
+    enum mq_status status = mq_php_call_out(hooks->run, "onFinished", finished_body, &call, err);
+    return status == MQ_BAILOUT || !EG(exception)
+               ? status
+               : mq_error_set(err, MQ_THROWN, "", "onFinished threw");
+}
+
+/* ---- the log ---- */
+
 static void record(void *context, const struct mq_events *events)
 {
     struct mq_php_hooks *hooks = context;
@@ -314,6 +343,7 @@ void mq_php_worker_hooks(struct mq_php_hooks *hooks, struct mq_worker_hooks *out
         .seal = hooks->sign ? seal : NULL,
         .sign = hooks->dkim ? sign : NULL,
         .event = tell,
+        .finished = hooks->on_finished ? finished : NULL,
         .record = hooks->log ? record : NULL,
         .told = hooks->log ? told : NULL,
         .reopen = hooks->log ? reopen : NULL,

@@ -15,11 +15,13 @@ struct mq_worker_hooks;
 
 struct mq_php_hooks {
     struct mq_php_run *run;
-    struct mq_php_callable *compose;  /* NULL: none */
-    struct mq_php_callable *sign;     /* NULL: none */
-    struct mq_php_callable *on_event; /* NULL: none */
-    struct mq_log *log;               /* NULL: none */
-    struct mq_dkim *dkim;             /* NULL: nothing is signed */
+    struct mq_php_callable *compose;     /* NULL: none */
+    struct mq_php_callable *sign;        /* NULL: none */
+    struct mq_php_callable *on_event;    /* NULL: none */
+    struct mq_php_callable *on_finished; /* NULL: none */
+    zval *queue;                         /* the MailQueue object; borrowed */
+    struct mq_log *log;                  /* NULL: none */
+    struct mq_dkim *dkim;                /* NULL: nothing is signed */
 };
 
 /* Runs body(context), which must do all that touches PHP values; error texts call it `name`. If it

@@ -319,6 +319,9 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                                 "The key by which suppressed addresses are found and links to "
                                 "unsubscribe are signed.",
                                 .internal = true, .in_claims = true},
+    [MQ_KEY_CAMPAIGNS] = {"mailCampaigns", &number, "",
+                          "1 while a campaign runs or is to start: claims feed it.",
+                          .internal = true, .in_claims = true},
     [MQ_KEY_MOVED_TO] = {"mailQueueMovedTo", &object, "",
                          "Job tables whose mail is moved to another database, which alone sends "
                          "it.",

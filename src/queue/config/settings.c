@@ -268,6 +268,7 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
                            !move_blocks(raw[MQ_KEY_MOVED_FROM].text, MQ_MOVED_FROM, table);
         read_bucket(raw, now_s, &settings.bucket);
         settings.suppressed = raw[MQ_KEY_SUPPRESSED].value;
+        settings.campaigns = raw[MQ_KEY_CAMPAIGNS].value != 0;
         settings.history_days = raw[MQ_KEY_HISTORY_DAYS].value;
         settings.hours_kept = take_text(&raw[MQ_KEY_HOURS_KEPT]);
         settings.suppression_key = take_text(&raw[MQ_KEY_SUPPRESSION_KEY]);

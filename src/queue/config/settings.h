@@ -32,6 +32,7 @@ struct mq_settings {
     struct mq_strings allow_to; /* addresses and "@domain"s that are not redirected */
     int64_t history_days;
     int64_t suppressed; /* mailSuppressed; 0: no suppression was ever made */
+    bool campaigns;     /* mailCampaigns */
     int64_t slowdown;   /* mailSlowdown */
     /* mailSuppressionKey, mailDomainSessions, mailSlowDomains, mailRelayPause, mailHours (which
      * config/kept_hours.h reads) and mailHoursKept; NULL when unset */

@@ -23,6 +23,8 @@ void mq_job_clear(struct mq_job *job)
     }
     free(job->suppressed);
     mq_strings_clear(&job->recipients);
+    free(job->recipient_name);
+    free(job->recipient_fields);
     free(job->body);
     mq_strings_clear(&job->targets);
     free(job->target_of);
@@ -165,15 +167,28 @@ enum mq_status mq_jobs_take(struct mq_queue *queue, struct mq_job_list *list, st
     return status;
 }
 
+/* Sets the new status, if the transition is legal. */
+static enum mq_status set_status(const struct mq_transition *change, struct mq_error *err)
+{
+    change->values[0] = mq_cstr(mq_state_name(change->to));
+    return mq_state_may(change->from, change->to)
+               ? MQ_OK
+               : mq_error_set(err, MQ_DATABASE, "status", "a job cannot go from %s to %s",
+                              mq_state_name(change->from), mq_state_name(change->to));
+}
+
 enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_transition *change,
                                  struct mq_error *err)
 {
-    if (!mq_state_may(change->from, change->to)) {
-        return mq_error_set(err, MQ_DATABASE, "status", "a job cannot go from %s to %s",
-                            mq_state_name(change->from), mq_state_name(change->to));
-    }
-    change->values[0] = mq_cstr(mq_state_name(change->to));
+    MQ_TRY(set_status(change, err));
     return mq_sql_exec(queue, change->slot, (struct mq_args){change->values, change->count}, err);
+}
+
+enum mq_status mq_jobs_transition(struct mq_queue *queue, const struct mq_transition *change,
+                                  const char *text, struct mq_error *err)
+{
+    MQ_TRY(set_status(change, err));
+    return mq_sql_exec_text(queue, text, (struct mq_args){change->values, change->count}, err);
 }
 
 enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,

@@ -32,9 +32,12 @@ struct mq_transition {
     struct mq_value *values;
     int count;
 };
-/* Changes a job's status: the only function that does. */
+/* Changes a job's status: no other function does, but the next one. */
 enum mq_status mq_job_transition(struct mq_queue *queue, const struct mq_transition *change,
                                  struct mq_error *err);
+/* The same for the jobs that a template without a slot finds. */
+enum mq_status mq_jobs_transition(struct mq_queue *queue, const struct mq_transition *change,
+                                  const char *text, struct mq_error *err);
 /* Sets *orphaned: whether the orphan check's table lacks the reference. It is false without an
  * orphan check, and without a reference. */
 enum mq_status mq_job_orphaned(struct mq_queue *queue, const char *reference, bool *orphaned,

@@ -39,7 +39,7 @@
       mq_cstr(job->envelope_from))                                                                \
     X(RECIPIENTS, "recipients", "{z}", READ_NOT, "?", mq_text(mq_buffer_view(&row->recipients)))  \
     X(REFUSED, "refused", "{z}", READ_TEXT(refused), NULL, mq_null())                             \
-    X(CAMPAIGN_ID, "campaign_id", "{n}", READ_NOT, NULL, mq_null())                               \
+    X(CAMPAIGN_ID, "campaign_id", "{n}", READ_INT64(campaign_id), NULL, mq_null())                \
     X(FIELDS, "fields", "{z}", READ_NOT, "?", mq_text(mq_buffer_view(&row->notify)))              \
     X(SUBJECT, "subject", "{z}", READ_TEXT(subject), "?", mq_note(job->subject))                  \
     X(RESENT_OF, "resent_of", "{n}", READ_INT64(resent_of), "?", mq_int_or_null(job->resent_of))  \
@@ -48,7 +48,8 @@
     X(WAITS_FOR, "waits_for", "{z}", READ_TEXT(put_back), NULL, mq_null())                        \
     X(RELAY, "relay", "{z}", READ_TEXT(relay), "?", mq_text(job->relay))                          \
     X(SCOPE, "scope", "{z}", READ_TEXT(scope), "?", mq_text(job->scope))                          \
-    X(CLEARED, "cleared", "{n}", READ_INT64(cleared), "?", mq_int_or_null(job->cleared))
+    X(CLEARED, "cleared", "{n}", READ_INT64(cleared), "?", mq_int_or_null(job->cleared))          \
+    X(RECIPIENT_ID, "recipient_id", "{n}", READ_INT64(recipient_id), NULL, mq_null())
 
 #define MQ_COLUMN_SYMBOL(symbol, ...) MQ_COL_##symbol,
 enum mq_column_index { MQ_COLUMNS(MQ_COLUMN_SYMBOL) MQ_COL_COUNT };

@@ -31,7 +31,7 @@ struct mq_db;
     "SELECT " MQ_COUNT_OF(MQ_CLAIMABLE_SQL " ORDER BY priority") MQ_COUNT_OF(sending)           \
         MQ_COUNT_OF(failed " ORDER BY status, id") MQ_COUNT_OF("status = 'parked' ORDER BY id") \
             MQ_COUNT_OF(held " ORDER BY status, id") "(" oldest ")"
-/* The columns of windows, counters, history and suppressions: docs/schema.sql says more. */
+/* The columns of the other tables. docs/schema.sql says what they mean. */
 #define MQ_WINDOW_COLUMNS \
     "scope {v} NOT NULL, at {n} NOT NULL, n {n} NOT NULL, PRIMARY KEY (scope, at)"
 #define MQ_COUNT_COLUMNS                                                                     \
@@ -44,6 +44,19 @@ struct mq_db;
 #define MQ_SUPPRESSION_COLUMNS                                                       \
     "hash {n} NOT NULL, scope {v} NOT NULL, reason {h} NOT NULL, seq {n} NOT NULL, " \
     "address {z}, source {z}, created_at {n} NOT NULL, PRIMARY KEY (hash, scope, reason)"
+#define MQ_CAMPAIGN_COLUMNS                                                                \
+    "id {i}, name {v} NOT NULL, state {h} NOT NULL, mail_type {v} NOT NULL, "              \
+    "priority INTEGER NOT NULL, max_attempts INTEGER, message_id {z}, envelope_from {z}, " \
+    "relay {z}, scope {v} NOT NULL, list_url {z}, start_at {n} NOT NULL DEFAULT 0, "       \
+    "created_at {n} NOT NULL, started_at {n}, finished_at {n}, on_finished {h}, "          \
+    "last_id {n} NOT NULL, fed_to {n} NOT NULL, recipients {n} NOT NULL DEFAULT 0, "       \
+    "fed {n} NOT NULL DEFAULT 0, sent {n} NOT NULL DEFAULT 0, "                            \
+    "suppressed {n} NOT NULL DEFAULT 0, uncertain {n} NOT NULL DEFAULT 0"
+#define MQ_RECIPIENT_COLUMNS                                                                  \
+    "id {n} PRIMARY KEY, campaign_id {n} NOT NULL, hash {n} NOT NULL, address {z} NOT NULL, " \
+    "name {z}, fields {z}, cleared {n}"
+/* The condition for the jobs of campaign ?2 that are not parked; an index finds them. */
+#define MQ_LIVE_SQL "{Y}"
 /* Finds the counters from ?1 on, before ?2, that are not in the row of ?1 that sums them up. */
 #define MQ_COUNTS_IN_PARTS "WHERE hour >= ?1 AND hour < ?2 AND (hour > ?1 OR part > 0)"
 #define MQ_COUNT_UPSERT                                                              \
@@ -72,7 +85,10 @@ struct mq_sql_dialect {
      * +: before a condition: keeps the planner from using an index for it
      * D, L, X: after the job table's name: forces its index of due jobs, of leases, of expiry
      * A: a text's type in CAST  F: the function that finds a text in another
-     * V: reads a config value  N: the new value, from ?2 */
+     * V: reads a config value  N: the new value, from ?2
+     * Y: the condition of MQ_LIVE_SQL  J: what an older job table gets with recipient_id
+     * Q: makes an INSERT leave out rows whose key exists
+     * B: Message-ID and texts of a campaign's job, from ?1 and ?2 around its id, ?3 to ?6 */
     const char *words[128];
     size_t table_max; /* most octets of the job table's name */
     bool shared; /* writers run at the same time, and a failed statement undoes a transaction */
@@ -92,6 +108,8 @@ struct mq_names {
     char count[MQ_NAME_MAX + 8];
     char log[MQ_NAME_MAX + 8];
     char suppression[MQ_NAME_MAX + 1];
+    char campaign[MQ_NAME_MAX + 1];
+    char recipient[MQ_NAME_MAX + 1];
     char config[MQ_NAME_MAX + 1];
     char reference[MQ_NAME_MAX + 1];
     char orphan_table[MQ_NAME_MAX + 1]; /* "": no orphan check */
@@ -100,11 +118,11 @@ struct mq_names {
 };
 
 /* Replaces the dialect's words, {t} (the job table, quoted), {b} (bodies), {s} (ledger), {S}
- * (windows), {C} (counters), {H} (history), {Z} (suppressions), {c} (config), {r} (reference
- * column), {o} and {k} (orphan check's table and column), {T}, {O}, {G} and {E} (the bare names of
- * the job table, the windows, the counters and the history), {j} (all columns), {*} (with their
- * types), {f} and {g} (a new row's columns and values), {K} (the config keys that claims read).
- * malloc'ed; NULL without memory. */
+ * (windows), {C} (counters), {H} (history), {Z} (suppressions), {M} (campaigns), {p} (their
+ * recipients), {c} (config), {r} (reference column), {o} and {k} (orphan check's table and column),
+ * {T}, {O}, {G} and {E} (the bare names of the job table, the windows, the counters and the
+ * history), {j} (all columns), {*} (with their types), {f} and {g} (a new row's columns and
+ * values), {K} (the config keys that claims read). malloc'ed; NULL without memory. */
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text);
 /* Runs a template that is too rare for a slot of the driver. */

@@ -21,6 +21,9 @@
 #define JOBS_OF_LIST   " STRAIGHT_JOIN {t} FORCE INDEX (PRIMARY) ON {t}.id = list.id"
 #define BODIES_OF_LIST " STRAIGHT_JOIN {b} FORCE INDEX (PRIMARY) ON {b}.id = list.id"
 
+/* The campaign of a job that is not parked. */
+#define LIVE_OF "live_of BIGINT AS (CASE WHEN status <> 'parked' THEN campaign_id END) STORED"
+
 /* Locks the row of a config key if its value has a digit above 0. */
 #define LOCKED(name)                                                                               \
     "(SELECT 1 FROM {c} WHERE `key` = (SELECT `key` FROM {c} AS set_to WHERE set_to.`key` = " name \
@@ -34,12 +37,13 @@ static const char *const overrides[MQ_SQL_COUNT] = {
      * a claim may take, or NULL. Only rows in sending have a locked_until. */
     [MQ_SQL_TABLES] =
         "CREATE TABLE IF NOT EXISTS {t} ({*}, "
-        "claimable TINYINT AS (CASE WHEN " MQ_CLAIMABLE_STATES " THEN 0 END) STORED, "
+        "claimable TINYINT AS (CASE WHEN " MQ_CLAIMABLE_STATES " THEN 0 END) STORED, " LIVE_OF ", "
         "UNIQUE KEY {q}{T}_key{q} ({r}, mail_type), "
         "KEY {q}{T}_due{q} (claimable, priority, next_attempt_at, id), "
         "KEY {q}{T}_lease{q} (locked_until), "
         "KEY {q}{T}_state{q} (status, id), "
-        "KEY {q}{T}_expiry{q} (expires_at)){a};"
+        "KEY {q}{T}_expiry{q} (expires_at), "
+        "KEY {q}{T}_live{q} (live_of)){a};"
         "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
         "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL){e};"
         "CREATE TABLE IF NOT EXISTS {S} (" MQ_WINDOW_COLUMNS ", KEY {q}{T}_w{q} (at)){e};"
@@ -47,7 +51,11 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "CREATE TABLE IF NOT EXISTS {H} (" MQ_LOG_COLUMNS ", KEY {q}{E}_id{q} (job_id), "
         "KEY {q}{E}_at{q} (at)){e};"
         "CREATE TABLE IF NOT EXISTS {Z} (" MQ_SUPPRESSION_COLUMNS
-        ", UNIQUE KEY {q}{T}_z{q} (seq)){e};",
+        ", UNIQUE KEY {q}{T}_z{q} (seq)){e};"
+        "CREATE TABLE IF NOT EXISTS {M} (" MQ_CAMPAIGN_COLUMNS
+        ", UNIQUE KEY {q}{T}_n{q} (name)){e};"
+        "CREATE TABLE IF NOT EXISTS {p} (" MQ_RECIPIENT_COLUMNS
+        ", UNIQUE KEY {q}{T}_r{q} (campaign_id, hash)){e};",
     /* Runs after an UPDATE that counted no row. MySQL does not count a row whose value stays
      * the same, so the key can exist. NOT EXISTS, because the table may have no unique key. */
     [MQ_SQL_CONFIG_INSERT] =
@@ -184,6 +192,10 @@ const struct mq_sql_dialect mq_mysql_dialect = {
             ['F'] = "instr",
             /* The application's table may have another character set than the connection. */
             ['V'] = "CAST(CONVERT(value USING utf8mb4) AS BINARY)",
+            ['Y'] = "live_of = ?2",
+            ['J'] = ", ADD COLUMN " LIVE_OF ", ADD KEY {q}{T}_live{q} (live_of)",
+            ['B'] = "CONCAT(?1, id, ?2), ?3, ?4, ?5, ?6",
+            ['Q'] = " ON DUPLICATE KEY UPDATE id = id",
             ['N'] = "CONVERT(CAST(?2 AS BINARY) USING utf8mb4)",
         },
     .table_max = MQ_NAME_MAX - 7, /* names made from it have at most 64 characters */

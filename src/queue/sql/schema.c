@@ -1,7 +1,8 @@
 /* The tables and their versions: version 2 added `subject`, version 3 the counters, the history,
  * `resent_of` and `uncertain_to`, version 4 the windows of limits, `paid_to`, `waits_for` and
- * `relay`, version 5 the suppressions, `scope` and `cleared`. The migration can be run again: it
- * adds columns that an earlier version lacks, and tables and indexes that somebody dropped. */
+ * `relay`, version 5 the suppressions, `scope` and `cleared`, the campaigns, their recipients and
+ * `recipient_id`. The migration can be run again: it adds columns that an earlier version lacks,
+ * and tables and indexes that somebody dropped. */
 #include "queue/sql/schema.h"
 
 #include <stdio.h>
@@ -37,6 +38,18 @@ static const struct mq_column log_columns[] = {
 static const struct mq_column suppression_columns[] = {
     {.name = "hash"},    {.name = "scope"},  {.name = "reason"},    {.name = "seq"},
     {.name = "address"}, {.name = "source"}, {.name = "created_at"}};
+static const struct mq_column campaign_columns[] = {
+    {.name = "id"},          {.name = "name"},       {.name = "state"},
+    {.name = "mail_type"},   {.name = "priority"},   {.name = "max_attempts"},
+    {.name = "message_id"},  {.name = "relay"},      {.name = "envelope_from"},
+    {.name = "scope"},       {.name = "list_url"},   {.name = "start_at"},
+    {.name = "created_at"},  {.name = "started_at"}, {.name = "finished_at"},
+    {.name = "on_finished"}, {.name = "last_id"},    {.name = "fed_to"},
+    {.name = "recipients"},  {.name = "fed"},        {.name = "sent"},
+    {.name = "suppressed"},  {.name = "uncertain"}};
+static const struct mq_column recipient_columns[] = {
+    {.name = "id"},   {.name = "campaign_id"}, {.name = "hash"},   {.name = "address"},
+    {.name = "name"}, {.name = "fields"},      {.name = "cleared"}};
 static const struct mq_column config_columns[] = {{.name = "key"}, {.name = "value"}};
 
 /* A table of the queue, and the columns that distinguish it from another program's. */
@@ -146,7 +159,9 @@ static enum mq_status add_column(struct mq_queue *queue, const struct mq_column 
                                  struct mq_error *err)
 {
     char text[200];
-    snprintf(text, sizeof(text), "ALTER TABLE {t} ADD COLUMN %s %s", column->name, column->type);
+    bool is_recipient = column == &mq_columns[MQ_COL_RECIPIENT_ID];
+    snprintf(text, sizeof(text), "ALTER TABLE {t} ADD COLUMN %s %s%s", column->name, column->type,
+             is_recipient ? "{J}" : "");
     char *sql = mq_sql_expand(queue->dialect, &queue->names, text);
     enum mq_status status = sql ? mq_db_script(queue->db, sql, err) : mq_error_nomem(err);
     free(sql);
@@ -186,6 +201,10 @@ static enum mq_status check_tables(struct mq_queue *queue, bool are_ours, struct
         {queue->names.log, log_columns, sizeof(log_columns) / sizeof(log_columns[0])},
         {queue->names.suppression, suppression_columns,
          sizeof(suppression_columns) / sizeof(suppression_columns[0])},
+        {queue->names.campaign, campaign_columns,
+         sizeof(campaign_columns) / sizeof(campaign_columns[0])},
+        {queue->names.recipient, recipient_columns,
+         sizeof(recipient_columns) / sizeof(recipient_columns[0])},
     };
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         MQ_TRY(check_shape(queue, &shapes[i], are_ours, err));
@@ -382,6 +401,8 @@ enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err)
                  db->driver->has_column(db, queue->names.log, "waited") &&
                  db->driver->has_column(db, queue->names.window, "scope") &&
                  db->driver->has_column(db, queue->names.suppression, "seq") &&
+                 db->driver->has_column(db, queue->names.campaign, "fed_to") &&
+                 db->driver->has_column(db, queue->names.recipient, "hash") &&
                  db->driver->has_column(db, queue->names.config, "value");
     return there ? MQ_OK : prepare(queue, true, err);
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "db/db.h"
+#include "queue/campaign/feed.h"
 #include "queue/config/keys.h"
 #include "queue/event.h"
 #include "queue/handle.h"
@@ -163,6 +164,7 @@ static void forget_own(struct mq_tx *tx)
 static enum mq_status end(struct mq_tx *tx, enum mq_status status, struct mq_error *err)
 {
     struct mq_db *db = tx->queue->db;
+    status = status == MQ_OK ? mq_campaign_count(tx, err) : status;
     status = status == MQ_OK ? keep(tx, err) : status;
     if (status == MQ_OK) {
         record(tx);
@@ -175,6 +177,7 @@ static enum mq_status end(struct mq_tx *tx, enum mq_status status, struct mq_err
         }
     }
     forget_own(tx);
+    mq_campaign_forget(tx);
     mq_windows_free(tx->windows);
     tx->windows = NULL;
     mq_settings_clear(&tx->settings);
@@ -218,6 +221,7 @@ bool mq_tx_next(struct mq_tx *tx, enum mq_status *status, struct mq_error *err)
 
 void mq_tx_event(struct mq_tx *tx, const struct mq_job *job, const struct mq_event *extra)
 {
+    mq_campaign_note(tx, job, (int)extra->type);
     int all = job->recipients.count ? (int)job->recipients.count : 1;
     int64_t waited_s = tx->now_s - extra->ms / 1000 - job->next_attempt_at;
     struct mq_event event = *extra;

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "queue/config/settings.h"
 
+struct mq_campaign_counts;
 struct mq_event;
 struct mq_events;
 struct mq_job;
@@ -36,6 +37,8 @@ struct mq_tx {
     int64_t handed; /* recipients handed over at handed_at_s, not in the ledger yet */
     int64_t handed_at_s;
     struct mq_windows *windows; /* of mailLimits; NULL: not used yet (windows/windows.h) */
+    struct mq_campaign_counts *campaigns; /* what became of their jobs; NULL: none were changed */
+    bool campaigns_failed;                /* a lack of memory: it is not all in there */
 };
 
 /* A transaction is a loop:

@@ -199,6 +199,55 @@ enum mq_status mq_suppress_new(struct mq_tx *tx, struct mq_new_job *jobs, size_t
     return status == MQ_CONFIG ? MQ_OK : status; /* without a key, the claim says so */
 }
 
+/* ---- recipients of campaigns ---- */
+
+/* Sets `found` of those that are suppressed; why[] has room for each. */
+static enum mq_status look_up(struct mq_queue *queue, struct mq_suppress_checks *checks, char **why,
+                              struct mq_error *err)
+{
+    struct suspects all = {0};
+    struct mq_suppress_check *items = checks->items;
+    for (size_t i = 0; i < checks->count; i++) {
+        add_suspect(&all,
+                    &(struct suspect){items[i].hash, items[i].address, checks->scope, &why[i]});
+    }
+    enum mq_status status = ask(queue, &all, err);
+    for (size_t i = 0; i < checks->count; i++) {
+        items[i].found = why[i] != NULL;
+        free(why[i]);
+    }
+    return status;
+}
+
+static enum mq_status hash_all(struct mq_queue *queue, struct mq_suppress_checks *checks,
+                               struct mq_error *err)
+{
+    struct mq_error why = {.status = MQ_CONFIG};
+    const struct mq_suppress_state *state = mq_suppress_load(queue, &why);
+    for (size_t i = 0; state && i < checks->count; i++) {
+        checks->items[i].hash = mq_suppress_hash(state, checks->items[i].address);
+        checks->items[i].found = false;
+    }
+    if (!state && err) {
+        *err = why;
+    }
+    return state ? MQ_OK : why.status;
+}
+
+enum mq_status mq_suppress_check(struct mq_tx *tx, struct mq_suppress_checks *checks,
+                                 struct mq_error *err)
+{
+    MQ_TRY(hash_all(tx->queue, checks, err));
+    MQ_TRY(mq_suppress_newest(tx->queue, false, &checks->newest, err));
+    if (checks->newest == 0 || checks->count == 0) {
+        return MQ_OK;
+    }
+    char **why = calloc(checks->count, sizeof(*why));
+    enum mq_status status = why ? look_up(tx->queue, checks, why, err) : mq_error_nomem(err);
+    free(why);
+    return status;
+}
+
 /* ---- due jobs ---- */
 
 static bool make_room(struct mq_job *job)

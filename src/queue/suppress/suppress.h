@@ -31,6 +31,21 @@ struct mq_tx;
 /* Looks up the recipients of new jobs, and sets `cleared` of those that none is suppressed of. */
 enum mq_status mq_suppress_new(struct mq_tx *tx, struct mq_new_job *jobs, size_t count,
                                struct mq_error *err);
+/* A recipient of a campaign. */
+struct mq_suppress_check {
+    struct mq_str address; /* plain, domain in A-labels */
+    uint64_t hash;         /* out */
+    bool found;            /* out: it is suppressed */
+};
+struct mq_suppress_checks {
+    struct mq_str scope; /* of their mail */
+    struct mq_suppress_check *items;
+    size_t count;
+    int64_t newest; /* out: the newest suppression */
+};
+/* Hashes the recipients, and looks them up. */
+enum mq_status mq_suppress_check(struct mq_tx *tx, struct mq_suppress_checks *checks,
+                                 struct mq_error *err);
 /* Looks up the recipients of due jobs; says in job->suppressed why they get no mail. */
 enum mq_status mq_suppress_find(struct mq_tx *tx, struct mq_job_list *due, struct mq_error *err);
 /* Takes the suppressed recipients off a due job. If none is left, it is parked or, if it is mail to

@@ -41,10 +41,12 @@ static int free_page(void **state)
     return teardown(state);
 }
 
-/* The n-th block of code. */
+/* The n-th block of code about templates. */
 static struct mq_str block(size_t n)
 {
-    struct mq_str rest = mq_buffer_view(&page);
+    const char *about = memmem(page.data, page.len, "## Templates", 12);
+    assert_non_null(about);
+    struct mq_str rest = mq_str_skip(mq_buffer_view(&page), (size_t)(about - page.data));
     for (size_t i = 0; rest.len > 0; i++) {
         const char *begin = memmem(rest.data, rest.len, "```", 3);
         if (begin == NULL) {

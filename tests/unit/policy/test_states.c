@@ -33,9 +33,9 @@ static void test_names(void **state)
 static void test_moves(void **state)
 {
     /* from, then every state that a job may change to */
-    static const char *const moves[] = {"pending sending parked", "sending pending failed parked",
-                                        "failed sending pending parked", "parked pending",
-                                        "held pending"};
+    static const char *const moves[] = {
+        "pending sending parked held", "sending pending failed parked",
+        "failed sending pending parked held", "parked pending", "held pending failed"};
     (void)state;
     for (int from = 0; from < MQ_STATE_COUNT; from++) {
         for (int to = 0; to < MQ_STATE_COUNT; to++) {

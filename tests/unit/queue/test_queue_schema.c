@@ -240,7 +240,7 @@ static void test_names(void **state)
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM select_body"), 1);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'select\\__%' "
                                  "ESCAPE '\\' AND type = 'index'"),
-                     9);
+                     10);
     fx_close(&fx);
 }
 

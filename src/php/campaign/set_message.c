@@ -1,0 +1,310 @@
+/* Campaign::setMessage(), preview() and test(). */
+#include "stubs/mailqueue_methods.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "campaign/mailing.h"
+#include "core/clock.h"
+#include "mime/idn.h"
+#include "mime/subject.h"
+#include "mime/template/campaign_message.h"
+#include "mime/wire/correct.h"
+#include "php/campaign/campaign_object.h"
+#include "php/class/conversion.h"
+#include "php/class/exceptions.h"
+#include "php/message/given_message.h"
+#include "php/message/holder.h"
+#include "php_mailqueue.h"
+#include "queue/campaign/campaign.h"
+#include "queue/enqueue.h"
+
+/* ---- setMessage() ---- */
+
+struct setting {
+    struct mq_php_fields fields;
+    struct mq_campaign_setup setup;
+    struct mq_buffer octets;
+    char *message_id, *envelope_from;
+};
+
+static void clear_setting(void *data)
+{
+    struct setting *setting = data;
+    mq_php_array_clear(&setting->fields);
+    mq_buffer_clear(&setting->octets);
+    free(setting->message_id);
+    free(setting->envelope_from);
+}
+
+/* The envelope's sender: as given, or else the address of From. */
+static enum mq_status find_sender(struct setting *setting, const zend_string *given,
+                                  struct mq_error *err)
+{
+    struct mq_php_message message = {.fields = setting->fields};
+    if (given && ZSTR_LEN(given) == 0) { /* the null reverse-path */
+        setting->envelope_from = mq_str_dup(MQ_STR(""));
+        return setting->envelope_from ? MQ_OK : mq_error_nomem(err);
+    }
+    return given ? mq_idn_address(mq_php_view(given), "envelopeFrom", &setting->envelope_from, err)
+                 : mq_php_message_sender(&message, &setting->envelope_from, err);
+}
+
+static enum mq_status make_id(struct setting *setting, struct mq_error *err)
+{
+    struct mq_php_message message = {.fields = setting->fields};
+    char *from = NULL;
+    MQ_TRY(mq_php_message_sender(&message, &from, err));
+    setting->message_id = mq_message_new_id(from);
+    free(from);
+    return setting->message_id ? MQ_OK : mq_error_nomem(err);
+}
+
+static enum mq_status check_fields(const struct mq_php_fields *fields, struct mq_error *err)
+{
+    const char *extra = fields->date_given ? "date" : fields->message_id ? "message_id" : NULL;
+    return extra ? mq_error_set(err, MQ_MESSAGE, extra,
+                                "%s: each mail of a campaign gets its own; leave it out", extra)
+                 : MQ_OK;
+}
+
+static enum mq_status make_message(struct setting *setting, const zend_string *sender,
+                                   struct mq_error *err)
+{
+    struct mq_php_fields *fields = &setting->fields;
+    fields->compose.max_size = (size_t)MAILQUEUE_G(max_message_size);
+    MQ_TRY(check_fields(fields, err));
+    MQ_TRY(find_sender(setting, sender, err));
+    MQ_TRY(make_id(setting, err));
+    enum mq_status status = mq_campaign_message_make(&fields->compose, &setting->octets, err);
+    if (status == MQ_IO) { /* an attached file failed; MQ_IO would mean the database */
+        status = mq_error_set(err, MQ_MESSAGE, err->field, "%s", err->text);
+    }
+    setting->setup.message = mq_buffer_view(&setting->octets);
+    setting->setup.message_id = setting->message_id;
+    setting->setup.envelope_from = setting->envelope_from;
+    setting->setup.list = fields->list;
+    setting->setup.list_url = fields->list_url;
+    return status;
+}
+
+/* The queue checks the range. */
+static int to_int(zend_long value)
+{
+    return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
+}
+
+/* Reading the message can run PHP code, so the queue is opened afterwards. */
+static void set_message(zval *object, const zval *message, struct setting *setting,
+                        const zend_string *sender)
+{
+    struct mq_php_campaign self;
+    struct mq_error err;
+    enum mq_status status = mq_php_array_read_template(message, &setting->fields, &err);
+    if (status == MQ_OK) {
+        status = make_message(setting, sender, &err);
+    }
+    if (!mq_php_ok(status, &err) || mq_php_is_leaving() || !mq_php_campaign_use(object, &self)) {
+        return;
+    }
+    status = mq_campaign_set(self.queue, self.id, &setting->setup, &err);
+    mq_php_campaign_ok(&self, status, &err);
+}
+
+ZEND_METHOD(MailQueue_Campaign, setMessage)
+{
+    zval *message, holder;
+    zend_string *type = NULL, *sender = NULL, *relay = NULL;
+    zend_long priority = -10, attempts = 0;
+    bool no_maximum = true;
+
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "a|Sll!S!S!", &message, &type, &priority, &attempts,
+                              &no_maximum, &sender, &relay) == FAILURE) {
+        RETURN_THROWS();
+    }
+    struct setting *setting = mq_php_holder_new(&holder, sizeof *setting, clear_setting);
+    setting->setup.mail_type = type ? mq_php_str(type) : MQ_STR("campaign");
+    setting->setup.priority = to_int(priority);
+    setting->setup.max_attempts = no_maximum ? 0 : attempts == 0 ? -1 : to_int(attempts);
+    setting->setup.relay = mq_php_view(relay);
+    set_message(ZEND_THIS, message, setting, sender);
+    zval_ptr_dtor(&holder);
+}
+
+/* ---- preview() and test() ---- */
+
+/* A recipient's mail. */
+struct sample {
+    struct mq_mailing *mailing;
+    struct mq_campaign campaign;
+    struct mq_recipient_row row;
+    struct mq_buffer mail;
+    char *address;
+};
+
+static void clear_sample(void *data)
+{
+    struct sample *sample = data;
+    mq_mailing_free(sample->mailing);
+    mq_campaign_clear(&sample->campaign);
+    mq_recipient_row_clear(&sample->row);
+    mq_buffer_clear(&sample->mail);
+    free(sample->address);
+}
+
+static enum mq_status find_recipient(const struct mq_php_campaign *self, const zend_string *address,
+                                     struct sample *sample, struct mq_error *err)
+{
+    if (address) {
+        MQ_TRY(mq_idn_address(mq_php_str(address), "address", &sample->address, err));
+    }
+    MQ_TRY(mq_campaign_find(self->queue, self->id, mq_str_of(sample->address), &sample->row, err));
+    return sample->row.id ? MQ_OK
+           : address      ? mq_error_set(err, MQ_CONFIG, "address",
+                                         "%s is not a recipient of the campaign: add it first",
+                                         sample->address)
+                          : mq_error_set(err, MQ_CONFIG, "recipients",
+                                         "the campaign has no recipient yet: add one first");
+}
+
+/* Renders the recipient's mail, to another address if one is given. */
+static enum mq_status render(struct sample *sample, const char *address, const char *message_id,
+                             struct mq_error *err)
+{
+    const struct mq_clock clock = mq_clock_system();
+    const struct mq_addressee to = {.address = mq_str_of(address ? address : sample->row.address),
+                                    .name = mq_str_of(sample->row.name),
+                                    .fields = mq_str_of(sample->row.fields),
+                                    .message_id = message_id,
+                                    .date_s = mq_clock_now_s(&clock)};
+    mq_buffer_reset(&sample->mail);
+    return mq_mailing_render(sample->mailing, &to, &sample->mail, err);
+}
+
+static enum mq_status open_sample(const struct mq_php_campaign *self, const zend_string *address,
+                                  struct sample *sample, struct mq_error *err)
+{
+    MQ_TRY(mq_campaign_read(self->queue, self->id, &sample->campaign, err));
+    MQ_TRY(mq_mailing_open(self->queue, self->id, &sample->mailing, err));
+    return find_recipient(self, address, sample, err);
+}
+
+/* Renders it with the Message-ID that it gets when it is sent. */
+static enum mq_status render_own(struct sample *sample, struct mq_error *err)
+{
+    struct mq_buffer id = {0};
+    const char *of_all = sample->campaign.message_id;
+    size_t begin = strcspn(of_all, "@");
+    mq_buffer_append(&id, of_all, begin);
+    mq_buffer_printf(&id, ".%lld%s", (long long)sample->row.id, of_all + begin);
+    enum mq_status status = id.failed ? mq_error_nomem(err) : render(sample, NULL, id.data, err);
+    mq_buffer_clear(&id);
+    return status;
+}
+
+static void preview(zval *object, const zend_string *address, zval *return_value)
+{
+    struct mq_php_campaign self;
+    struct mq_error err;
+    zval holder;
+    if (!mq_php_campaign_use(object, &self)) {
+        return;
+    }
+    struct sample *sample = mq_php_holder_new(&holder, sizeof *sample, clear_sample);
+    enum mq_status status = open_sample(&self, address, sample, &err);
+    if (status == MQ_OK) {
+        status = render_own(sample, &err);
+    }
+    if (mq_php_campaign_ok(&self, status, &err)) {
+        RETVAL_STRINGL(sample->mail.data, sample->mail.len);
+    }
+    zval_ptr_dtor(&holder);
+}
+
+ZEND_METHOD(MailQueue_Campaign, preview)
+{
+    zend_string *address;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_STR(address)
+    ZEND_PARSE_PARAMETERS_END();
+
+    preview(ZEND_THIS, address, return_value);
+}
+
+/* Enqueues the mail to one address, ahead of the campaign's own. */
+static enum mq_status enqueue_test(const struct mq_php_campaign *self, struct sample *sample,
+                                   const char *address, int64_t *id, struct mq_error *err)
+{
+    const struct mq_campaign *campaign = &sample->campaign;
+    char *item = (char *)address, *message_id = mq_message_new_id(campaign->envelope_from);
+    const struct mq_strings recipients = {&item, 1, 1};
+    struct mq_buffer subject = {0};
+    struct mq_new_job job = {
+        .mail_type = mq_str_of(campaign->mail_type),
+        .message_id = message_id,
+        .envelope_from = campaign->envelope_from,
+        .recipients = &recipients,
+        .relay = {campaign->relay, campaign->relay ? strlen(campaign->relay) : 0}};
+    enum mq_status status =
+        message_id ? render(sample, address, message_id, err) : mq_error_nomem(err);
+    if (status == MQ_OK) {
+        job.body = mq_buffer_view(&sample->mail);
+        mq_subject_of(job.body, &subject);
+        job.subject = mq_buffer_view(&subject);
+        status = mq_queue_enqueue(self->queue, &job, 1, id, err);
+    }
+    mq_buffer_clear(&subject);
+    free(message_id);
+    return status;
+}
+
+static enum mq_status test_one(const struct mq_php_campaign *self, struct sample *sample,
+                               const zval *item, zval *ids, struct mq_error *err)
+{
+    char *address = NULL;
+    int64_t id = 0;
+    if (Z_TYPE_P(item) != IS_STRING) {
+        return mq_php_wrong_type("addresses", "a list of strings", item, err);
+    }
+    MQ_TRY(mq_idn_address(mq_php_str(Z_STR_P(item)), "addresses", &address, err));
+    enum mq_status status = enqueue_test(self, sample, address, &id, err);
+    free(address);
+    add_next_index_long(ids, (zend_long)id);
+    return status;
+}
+
+static void test(zval *object, HashTable *addresses, const zend_string *as, zval *return_value)
+{
+    struct mq_php_campaign self;
+    struct mq_error err;
+    zval holder, *item;
+    if (!mq_php_campaign_use(object, &self)) {
+        return;
+    }
+    array_init(return_value);
+    struct sample *sample = mq_php_holder_new(&holder, sizeof *sample, clear_sample);
+    enum mq_status status = open_sample(&self, as, sample, &err);
+    ZEND_HASH_FOREACH_VAL (addresses, item) {
+        ZVAL_DEREF(item);
+        status = status == MQ_OK ? test_one(&self, sample, item, return_value, &err) : status;
+    }
+    ZEND_HASH_FOREACH_END();
+    mq_php_campaign_ok(&self, status, &err);
+    zval_ptr_dtor(&holder);
+}
+
+ZEND_METHOD(MailQueue_Campaign, test)
+{
+    HashTable *addresses;
+    zend_string *as = NULL;
+
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+        Z_PARAM_ARRAY_HT(addresses)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_STR_OR_NULL(as)
+    ZEND_PARSE_PARAMETERS_END();
+
+    test(ZEND_THIS, addresses, as, return_value);
+}

@@ -1,0 +1,270 @@
+/* What people do with campaigns, and what they see of them. */
+#include <stdlib.h>
+
+#include "queue/campaign/internal.h"
+#include "queue/config/keys.h"
+#include "queue/config/settings.h"
+#include "queue/handle.h"
+#include "queue/job.h"
+#include "queue/manage.h"
+#include "queue/queue.h"
+#include "queue/sql/columns.h"
+#include "queue/sql/schema.h"
+#include "queue/sql/transaction.h"
+
+#define RETRY_CHUNK 500
+#define PARKED      "FROM {t} WHERE status = 'parked' AND campaign_id = ?1"
+
+enum mq_status mq_campaign_switch(struct mq_queue *queue, bool on, struct mq_error *err)
+{
+    return mq_config_put(queue, mq_config_keys[MQ_KEY_CAMPAIGNS].name, on ? "1" : "0", err);
+}
+
+/* ---- jobs ---- */
+
+/* Those that were tried before are failed, as they were. */
+static enum mq_status let_jobs_go(struct mq_queue *queue, int64_t id, struct mq_error *err)
+{
+    const struct mq_transition first = {.from = MQ_HELD, .to = MQ_PENDING};
+    const struct mq_transition again = {.from = MQ_HELD, .to = MQ_FAILED};
+    MQ_TRY(mq_campaign_move_jobs(queue, id, &first,
+                                 "UPDATE {t} SET status = ?1 WHERE " MQ_LIVE_SQL
+                                 " AND status = 'held' AND attempts = 0",
+                                 err));
+    return mq_campaign_move_jobs(
+        queue, id, &again, "UPDATE {t} SET status = ?1 WHERE " MQ_LIVE_SQL " AND status = 'held'",
+        err);
+}
+
+/* Locks the jobs of a campaign before its row, as claims do: otherwise one of both would be undone
+ * as the victim of a deadlock. */
+static enum mq_status lock_jobs(struct mq_queue *queue, int64_t id, struct mq_error *err)
+{
+    if (!queue->dialect->shared) {
+        return MQ_OK;
+    }
+    enum mq_status status = mq_campaign_query(
+        queue, "SELECT id FROM {t} WHERE " MQ_LIVE_SQL " AND status <> ?1 ORDER BY id{u}",
+        MQ_ARGS(mq_cstr(mq_state_name(MQ_SENDING)), mq_int(id)), err);
+    while (mq_sql_next(queue, &status, err)) {
+    }
+    return status;
+}
+
+/* ---- states ---- */
+
+/* What an act needs and makes, by its number. */
+static const struct act {
+    const char *name;
+    unsigned from; /* states, as bits */
+    enum mq_campaign_state to;
+} acts[] = {
+    [MQ_CAMPAIGN_START] = {"started", 1u << MQ_CAMPAIGN_DRAFT, MQ_CAMPAIGN_RUNNING},
+    [MQ_CAMPAIGN_PAUSE] = {"paused", 1u << MQ_CAMPAIGN_RUNNING, MQ_CAMPAIGN_PAUSED},
+    [MQ_CAMPAIGN_RESUME] = {"resumed", 1u << MQ_CAMPAIGN_PAUSED, MQ_CAMPAIGN_RUNNING},
+    [MQ_CAMPAIGN_CANCEL] = {"cancelled",
+                            1u << MQ_CAMPAIGN_DRAFT | 1u << MQ_CAMPAIGN_RUNNING |
+                                1u << MQ_CAMPAIGN_PAUSED,
+                            MQ_CAMPAIGN_CANCELLED},
+};
+
+static enum mq_status check(const struct mq_campaign *campaign, enum mq_campaign_act act,
+                            struct mq_error *err)
+{
+    if (!(acts[act].from & 1u << campaign->state)) {
+        return mq_error_set(err, MQ_CONFIG, "state", "a campaign that is %s cannot be %s",
+                            mq_campaign_state_name(campaign->state), acts[act].name);
+    }
+    return act != MQ_CAMPAIGN_START || campaign->message_id
+               ? MQ_OK
+               : mq_error_set(err, MQ_CONFIG, "message",
+                              "the campaign has no message: set it before the start");
+}
+
+/* Writes the state; `started` keeps the time of the first start. */
+static enum mq_status write_state(struct mq_tx *tx, int64_t id, enum mq_campaign_act act,
+                                  int64_t start_at, struct mq_error *err)
+{
+    struct mq_args args =
+        MQ_ARGS(mq_int(id), mq_cstr(mq_campaign_state_name(acts[act].to)),
+                mq_int(start_at > tx->now_s ? start_at : tx->now_s), mq_int(start_at));
+    if (act == MQ_CAMPAIGN_START) {
+        return mq_sql_exec_text(
+            tx->queue, "UPDATE {M} SET state = ?2, started_at = ?3, start_at = ?4 WHERE id = ?1",
+            args, err);
+    }
+    args.count = 2;
+    return mq_sql_exec_text(tx->queue, "UPDATE {M} SET state = ?2 WHERE id = ?1", args, err);
+}
+
+static enum mq_status change_jobs(struct mq_queue *queue, int64_t id, enum mq_campaign_act act,
+                                  struct mq_error *err)
+{
+    if (act == MQ_CAMPAIGN_RESUME) {
+        MQ_TRY(let_jobs_go(queue, id, err));
+    } else if (act != MQ_CAMPAIGN_START) {
+        MQ_TRY(mq_campaign_stop_jobs(queue, id, act == MQ_CAMPAIGN_PAUSE, err));
+    }
+    return acts[act].to == MQ_CAMPAIGN_RUNNING ? mq_campaign_switch(queue, true, err) : MQ_OK;
+}
+
+static enum mq_status act_on(struct mq_tx *tx, int64_t id, enum mq_campaign_act act,
+                             int64_t start_at, struct mq_error *err)
+{
+    struct mq_campaign campaign = {0};
+    MQ_TRY(lock_jobs(tx->queue, id, err));
+    MQ_TRY(mq_campaign_lock(tx->queue, id, &campaign, err));
+    bool is_so = campaign.state == acts[act].to;
+    enum mq_status status = is_so ? MQ_OK : check(&campaign, act, err);
+    mq_campaign_clear(&campaign);
+    if (status == MQ_OK && !is_so) {
+        status = write_state(tx, id, act, start_at, err);
+    }
+    return status == MQ_OK && !is_so ? change_jobs(tx->queue, id, act, err) : status;
+}
+
+enum mq_status mq_campaign_do(struct mq_queue *queue, int64_t id, enum mq_campaign_act act,
+                              int64_t start_at, struct mq_error *err)
+{
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = act_on(&tx, id, act, start_at, err);
+    }
+    return status;
+}
+
+/* ---- progress ---- */
+
+static enum mq_status count_live(struct mq_queue *queue, struct mq_campaign_progress *out,
+                                 struct mq_error *err)
+{
+    struct mq_args args = MQ_ARGS(mq_cstr(mq_state_name(MQ_PARKED)), mq_int(out->campaign.id));
+    enum mq_status status = mq_campaign_query(queue,
+                                              "SELECT status, count(*) FROM {t} WHERE " MQ_LIVE_SQL
+                                              " AND status <> ?1 GROUP BY status",
+                                              args, err);
+    while (mq_sql_next(queue, &status, err)) {
+        enum mq_state state;
+        if (mq_state_parse(mq_sql_column_str(queue, 0), &state)) {
+            out->jobs[state] = mq_sql_column_int(queue, 1);
+        }
+    }
+    return status;
+}
+
+static enum mq_status count_parked(struct mq_queue *queue, struct mq_campaign_progress *out,
+                                   struct mq_error *err)
+{
+    struct mq_args args = MQ_ARGS(mq_int(out->campaign.id));
+    enum mq_status status = mq_campaign_query(
+        queue, "SELECT parked_for, count(*) " PARKED " GROUP BY parked_for", args, err);
+    while (mq_sql_next(queue, &status, err)) {
+        int64_t count = mq_sql_column_int(queue, 1);
+        out->jobs[MQ_PARKED] += count;
+        out->refused += mq_str_equal(mq_sql_column_str(queue, 0), MQ_STR("refused")) ? count : 0;
+    }
+    return status;
+}
+
+enum mq_status mq_campaign_look(struct mq_queue *queue, int64_t id,
+                                struct mq_campaign_progress *out, struct mq_error *err)
+{
+    struct mq_settings settings = {0};
+    *out = (struct mq_campaign_progress){0};
+    MQ_TRY(mq_campaign_read(queue, id, &out->campaign, err));
+    enum mq_status status = mq_queue_now(queue, &out->now_s, err);
+    status = status == MQ_OK ? count_live(queue, out, err) : status;
+    status = status == MQ_OK ? count_parked(queue, out, err) : status;
+    if (status == MQ_OK && mq_settings_load(queue, out->now_s, &settings, NULL) == MQ_OK) {
+        out->limit = settings.bucket.limit;
+    }
+    mq_settings_clear(&settings);
+    if (status != MQ_OK) {
+        mq_campaign_clear(&out->campaign);
+    }
+    return status;
+}
+
+/* ---- failures ---- */
+
+enum mq_status mq_campaign_failures(struct mq_queue *queue, const struct mq_campaign_page *page,
+                                    struct mq_job_list *out, struct mq_error *err)
+{
+    *out = (struct mq_job_list){0};
+    MQ_TRY(mq_schema_check(queue, err));
+    enum mq_status status =
+        mq_campaign_query(queue, "SELECT " MQ_COLS " " PARKED " AND id > ?2 ORDER BY id LIMIT ?3",
+                          MQ_ARGS(mq_int(page->id), mq_int(page->after), mq_int(page->limit)), err);
+    if (status == MQ_OK) {
+        status = mq_jobs_take(queue, out, err);
+    }
+    if (status != MQ_OK) {
+        mq_job_list_clear(out);
+    }
+    return status;
+}
+
+/* ---- another try ---- */
+
+static enum mq_status next_ids(struct mq_queue *queue, int64_t id, int64_t *items, size_t *count,
+                               struct mq_error *err)
+{
+    int64_t after = *count ? items[*count - 1] : 0;
+    enum mq_status status =
+        mq_campaign_query(queue,
+                          "SELECT id " PARKED " AND parked_for IN ('refused', 'exhausted') "
+                          "AND id > ?2 ORDER BY id LIMIT ?3",
+                          MQ_ARGS(mq_int(id), mq_int(after), mq_int(RETRY_CHUNK)), err);
+    for (*count = 0; mq_sql_next(queue, &status, err); ++*count) {
+        items[*count] = mq_sql_column_int(queue, 0);
+    }
+    return status;
+}
+
+static enum mq_status check_retry(struct mq_queue *queue, int64_t id, bool *finished,
+                                  struct mq_error *err)
+{
+    struct mq_campaign campaign;
+    MQ_TRY(mq_campaign_read(queue, id, &campaign, err));
+    enum mq_campaign_state state = campaign.state;
+    mq_campaign_clear(&campaign);
+    *finished = state == MQ_CAMPAIGN_FINISHED;
+    return *finished || state == MQ_CAMPAIGN_RUNNING
+               ? MQ_OK
+               : mq_error_set(err, MQ_CONFIG, "state",
+                              "the campaign is %s: only one that runs or has finished can try its "
+                              "failed mails again",
+                              mq_campaign_state_name(state));
+}
+
+static enum mq_status run_again(struct mq_queue *queue, int64_t id, struct mq_error *err)
+{
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = mq_sql_exec_text(queue,
+                                  "UPDATE {M} SET state = 'running' WHERE id = ?1 "
+                                  "AND state = 'finished'",
+                                  MQ_ARGS(mq_int(id)), err);
+        status = status == MQ_OK ? mq_campaign_switch(queue, true, err) : status;
+    }
+    return status;
+}
+
+enum mq_status mq_campaign_retry(struct mq_queue *queue, int64_t id, int64_t *changed,
+                                 struct mq_error *err)
+{
+    int64_t items[RETRY_CHUNK], some;
+    size_t count = 0;
+    bool finished;
+    *changed = 0;
+    MQ_TRY(check_retry(queue, id, &finished, err));
+    do {
+        MQ_TRY(next_ids(queue, id, items, &count, err));
+        const struct mq_ids ids = {items, count};
+        MQ_TRY(mq_queue_retry(queue, &ids, true, &some, err));
+        *changed += some;
+    } while (count == RETRY_CHUNK);
+    return finished && *changed ? run_again(queue, id, err) : MQ_OK;
+}
