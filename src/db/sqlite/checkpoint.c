@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "db/sqlite/file_guard.h"
-#include "db/sqlite/sqlite.h"
 
 enum {
     DUE_FRAMES = 1000,    /* A worker checkpoints after this many new frames, SQLite's default. So

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "db/sqlite/file_guard.h"
-#include "db/sqlite/sqlite.h"
 
 enum { WAIT_US = 200000, CHUNK = 64 << 10 };
 

@@ -15,6 +15,11 @@ enum mq_status mq_sqlite_guard(struct mq_sqlite *self, struct mq_error *err);
 enum mq_status mq_sqlite_note_journal(struct mq_sqlite *self, struct mq_error *err);
 /* After a commit: fails if the commit may not be in the file that others see. */
 enum mq_status mq_sqlite_guard_commit(struct mq_sqlite *self, struct mq_error *err);
+/* Whether this is a forked child of the process that opened: every call but close() fails then. */
+bool mq_sqlite_forked(struct mq_db *db);
+/* Size of the -wal file; 0 without one. If it stays large after maintain(), a long reader keeps it
+ * from shrinking. */
+int64_t mq_sqlite_wal_bytes(struct mq_db *db);
 /* Whether the WAL, or a rollback journal, is open. */
 bool mq_sqlite_journal_open(struct mq_sqlite *self);
 

@@ -1,6 +1,5 @@
 /* Statements, values and rows. */
 #include "db/sqlite/file_guard.h"
-#include "db/sqlite/sqlite.h"
 
 /* Fails if SQLite has undone the whole transaction, as it does after some failures (disk full, I/O
  * error, no memory). Each later statement would commit by itself. */

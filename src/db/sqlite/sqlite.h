@@ -25,10 +25,5 @@ const char *mq_sqlite_version(void); /* of the library in use */
 bool mq_sqlite_wal_safe(void);
 /* The journal that a transaction writes: "wal", "delete", "truncate", … */
 const char *mq_sqlite_journal(struct mq_db *db);
-/* Whether this is a forked child of the process that opened: every call but close() fails then. */
-bool mq_sqlite_forked(struct mq_db *db);
-/* Size of the -wal file; 0 without one. If it stays large after maintain(), a long reader keeps it
- * from shrinking. */
-int64_t mq_sqlite_wal_bytes(struct mq_db *db);
 
 #endif

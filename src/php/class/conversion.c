@@ -1,4 +1,4 @@
-/* Reads values that PHP code gives. */
+/* Converts values from and to PHP. */
 #include "php/class/conversion.h"
 
 #include "ext/date/php_date.h"
@@ -9,6 +9,46 @@
 
 /* The end of the year 9999: later times are mistakes (milliseconds, say). */
 #define TIME_MAX_S INT64_C(253402300799)
+
+void mq_php_set_text(zval *value, const char *text)
+{
+    if (text) {
+        ZVAL_STRING(value, text);
+    } else {
+        ZVAL_NULL(value);
+    }
+}
+
+void mq_php_set_int(zval *value, bool given, int64_t number)
+{
+    if (given) {
+        ZVAL_LONG(value, (zend_long)number);
+    } else {
+        ZVAL_NULL(value);
+    }
+}
+
+void mq_php_set_list(zval *value, const struct mq_strings *list)
+{
+    array_init_size(value, (uint32_t)list->count);
+    for (size_t i = 0; i < list->count; i++) {
+        add_next_index_string(value, list->items[i]);
+    }
+}
+
+void mq_php_add_text(zval *array, const char *key, const char *text)
+{
+    zval value;
+    mq_php_set_text(&value, text);
+    add_assoc_zval(array, key, &value);
+}
+
+void mq_php_add_int(zval *array, const char *key, bool given, int64_t number)
+{
+    zval value;
+    mq_php_set_int(&value, given, number);
+    add_assoc_zval(array, key, &value);
+}
 
 static enum mq_status timestamp_of(zval *date, zval *out)
 {

@@ -12,45 +12,11 @@ static inline struct mq_str mq_php_str(const zend_string *s)
     return (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)};
 }
 
-static inline void mq_php_set_text(zval *value, const char *text)
-{
-    if (text) {
-        ZVAL_STRING(value, text);
-    } else {
-        ZVAL_NULL(value);
-    }
-}
-
-static inline void mq_php_set_int(zval *value, bool given, int64_t number)
-{
-    if (given) {
-        ZVAL_LONG(value, (zend_long)number);
-    } else {
-        ZVAL_NULL(value);
-    }
-}
-
-static inline void mq_php_set_list(zval *value, const struct mq_strings *list)
-{
-    array_init_size(value, (uint32_t)list->count);
-    for (size_t i = 0; i < list->count; i++) {
-        add_next_index_string(value, list->items[i]);
-    }
-}
-
-static inline void mq_php_add_text(zval *array, const char *key, const char *text)
-{
-    zval value;
-    mq_php_set_text(&value, text);
-    add_assoc_zval(array, key, &value);
-}
-
-static inline void mq_php_add_int(zval *array, const char *key, bool given, int64_t number)
-{
-    zval value;
-    mq_php_set_int(&value, given, number);
-    add_assoc_zval(array, key, &value);
-}
+void mq_php_set_text(zval *value, const char *text);
+void mq_php_set_int(zval *value, bool given, int64_t number);
+void mq_php_set_list(zval *value, const struct mq_strings *list);
+void mq_php_add_text(zval *array, const char *key, const char *text);
+void mq_php_add_int(zval *array, const char *key, bool given, int64_t number);
 
 /* Copies a list<int> to ids in request memory, freed with efree(); NULL with an exception, which
  * names the argument. */

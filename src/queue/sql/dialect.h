@@ -31,30 +31,6 @@ struct mq_db;
     "SELECT " MQ_COUNT_OF(MQ_CLAIMABLE_SQL " ORDER BY priority") MQ_COUNT_OF(sending)           \
         MQ_COUNT_OF(failed " ORDER BY status, id") MQ_COUNT_OF("status = 'parked' ORDER BY id") \
             MQ_COUNT_OF(held " ORDER BY status, id") "(" oldest ")"
-/* The columns of the other tables. docs/schema.sql says what they mean. */
-#define MQ_WINDOW_COLUMNS \
-    "scope {v} NOT NULL, at {n} NOT NULL, n {n} NOT NULL, PRIMARY KEY (scope, at)"
-#define MQ_COUNT_COLUMNS                                                                     \
-    "hour {n} NOT NULL, mail_type {v} NOT NULL, event {h} NOT NULL, part INTEGER NOT NULL, " \
-    "mails {n} NOT NULL, recipients {n} NOT NULL, PRIMARY KEY (hour, mail_type, event, part)"
-#define MQ_LOG_COLUMNS                                                                      \
-    "id {I}, at {n} NOT NULL, job_id {n} NOT NULL, reference {v}, mail_type {v} NOT NULL, " \
-    "subject {z}, relay {z}, event {h} NOT NULL, phase {h}, attempt INTEGER NOT NULL, "     \
-    "recipients INTEGER NOT NULL, uncertain INTEGER NOT NULL, reply {z}, ms {n}, waited {n}"
-#define MQ_SUPPRESSION_COLUMNS                                                       \
-    "hash {n} NOT NULL, scope {v} NOT NULL, reason {h} NOT NULL, seq {n} NOT NULL, " \
-    "address {z}, source {z}, created_at {n} NOT NULL, PRIMARY KEY (hash, scope, reason)"
-#define MQ_CAMPAIGN_COLUMNS                                                                \
-    "id {i}, name {v} NOT NULL, state {h} NOT NULL, mail_type {v} NOT NULL, "              \
-    "priority INTEGER NOT NULL, max_attempts INTEGER, message_id {z}, envelope_from {z}, " \
-    "relay {z}, scope {v} NOT NULL, list_url {z}, start_at {n} NOT NULL DEFAULT 0, "       \
-    "created_at {n} NOT NULL, started_at {n}, finished_at {n}, on_finished {h}, "          \
-    "last_id {n} NOT NULL, fed_to {n} NOT NULL, recipients {n} NOT NULL DEFAULT 0, "       \
-    "fed {n} NOT NULL DEFAULT 0, sent {n} NOT NULL DEFAULT 0, "                            \
-    "suppressed {n} NOT NULL DEFAULT 0, uncertain {n} NOT NULL DEFAULT 0"
-#define MQ_RECIPIENT_COLUMNS                                                                  \
-    "id {n} PRIMARY KEY, campaign_id {n} NOT NULL, hash {n} NOT NULL, address {z} NOT NULL, " \
-    "name {z}, fields {z}, cleared {n}"
 /* The condition for the jobs of campaign ?2 that are not parked; an index finds them. */
 #define MQ_LIVE_SQL "{Y}"
 /* Finds the counters from ?1 on, before ?2, that are not in the row of ?1 that sums them up. */

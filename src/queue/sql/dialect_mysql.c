@@ -6,6 +6,7 @@
 #include "queue/enqueue.h"
 #include "queue/sql/dialect.h"
 #include "queue/sql/schema.h"
+#include "queue/sql/tables.h"
 
 #define LOCK_NAME \
     "CONCAT('mailqueue.', SHA1(DATABASE()))" /* server-wide; names have at most 64 characters */

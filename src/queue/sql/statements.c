@@ -6,6 +6,7 @@
 #include "db/db.h"
 #include "queue/handle.h"
 #include "queue/sql/list.h"
+#include "queue/sql/tables.h"
 
 #define JOBS_BY(condition, order) \
     "SELECT " MQ_COLS " FROM {t} WHERE " condition " AND id > ?1 ORDER BY " order " LIMIT ?2"

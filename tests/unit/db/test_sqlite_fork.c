@@ -12,6 +12,8 @@
 
 #include "sqlite_peer.h"
 
+#include "db/sqlite/file_guard.h"
+
 static const char *const journals[] = {"wal", "truncate"};
 
 static void start(struct scene *scene, const char *journal)

@@ -13,6 +13,8 @@
 
 #include "sqlite_peer.h"
 
+#include "db/sqlite/file_guard.h"
+
 enum { MIB = 1 << 20 };
 
 static void open_as(struct scene *scene, bool worker)
