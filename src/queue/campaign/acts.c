@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "queue/campaign/internal.h"
-#include "queue/config/keys.h"
 #include "queue/config/settings.h"
 #include "queue/handle.h"
 #include "queue/job.h"
@@ -14,11 +13,6 @@
 
 #define RETRY_CHUNK 500
 #define PARKED      "FROM {t} WHERE status = 'parked' AND campaign_id = ?1"
-
-enum mq_status mq_campaign_switch(struct mq_queue *queue, bool on, struct mq_error *err)
-{
-    return mq_config_put(queue, mq_config_keys[MQ_KEY_CAMPAIGNS].name, on ? "1" : "0", err);
-}
 
 /* ---- jobs ---- */
 
