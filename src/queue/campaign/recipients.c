@@ -9,6 +9,7 @@
 #include "queue/campaign/internal.h"
 #include "queue/handle.h"
 #include "queue/job.h"
+#include "queue/manage.h"
 #include "queue/sql/transaction.h"
 #include "queue/suppress/suppress.h"
 
@@ -190,6 +191,30 @@ enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id,
     }
     mq_buffer_clear(&a.address);
     free(a.checks);
+    return status;
+}
+
+/* ---- erasing ---- */
+
+/* The campaign's row is changed first: a claim that makes the job meanwhile holds its lock. */
+static enum mq_status erase(struct mq_queue *queue, int64_t id, struct mq_error *err)
+{
+    MQ_TRY(mq_sql_exec_text(
+        queue, "UPDATE {M} SET recipients = recipients - 1 WHERE id = ?1 AND fed_to < ?2",
+        MQ_ARGS(mq_int(id / MQ_RECIPIENT_IDS), mq_int(id)), err));
+    return mq_sql_exec_text(queue, "DELETE FROM {p} WHERE id = ?1", MQ_ARGS(mq_int(id)), err);
+}
+
+enum mq_status mq_campaign_erase(struct mq_queue *queue, const struct mq_ids *ids,
+                                 struct mq_error *err)
+{
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        for (size_t i = 0; i < ids->count && status == MQ_OK; i++) {
+            status = erase(queue, ids->items[i], err);
+        }
+    }
     return status;
 }
 
