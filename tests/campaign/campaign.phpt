@@ -85,7 +85,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $refuse = '~^$~';
     echo $campaign->retryFailed(), ' ', $work(), '; ', json_encode($finished), ' ', progress($campaign), "\n";
     $ids = array_filter(array_map(fn(string $mail): string => preg_match('/^Message-ID: <[0-9a-f]{32}\.(\d+)@example\.org>/mi', $mail, $m) ? $m[1] : '', $sent));
-    echo count($ids), ' ', thrown(fn() => $campaign->add($people(20, 21))), "\n";
+    echo count($ids), ' ', $campaign->add($people(20, 21)), ' ', $work(), '; ', json_encode($finished), ' ', progress($campaign), "\n";
 
     echo "-- cancel\n";
     $other = $queue->campaign('summer');
@@ -95,7 +95,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $work(2);
     echo progress($other), "\n";
     $other->cancel();
-    echo $work(), '; ', progress($other), ' ', $pdo->query('SELECT count(*) FROM mail_queue')->fetchColumn(), ' ', thrown(fn() => $other->resume()), "\n";
+    echo $work(), '; ', progress($other), ' ', $pdo->query('SELECT count(*) FROM mail_queue')->fetchColumn(), ' ', thrown(fn() => $other->resume()), ' ', thrown(fn() => $other->add($people(0, 1))), "\n";
 
     echo "-- later\n";
     $late = $queue->campaign('autumn');
@@ -145,10 +145,10 @@ sent 0 parked 0 suppressed 0; state=paused recipients=13 held=7 sent=4 suppresse
 sent 7 parked 1 suppressed 0; ["spring"] state=finished recipients=13 sent=10 refused=1 suppressed=2 onFinished=called
 refused {"r7@example.net":"550 no such user"} -10 campaign
 1 sent 1 parked 0 suppressed 0; ["spring"] state=finished recipients=13 sent=11 suppressed=2 onFinished=called
-1 MailQueue\Exception: the campaign is finished: it takes no recipients any more, make another
+1 1 sent 1 parked 0 suppressed 0; ["spring"] state=finished recipients=14 sent=12 suppressed=2 onFinished=called
 -- cancel
 state=running recipients=1200 waiting=198 pending=998 sent=2 suppressed=2
-sent 0 parked 0 suppressed 0; state=cancelled recipients=1200 waiting=198 sent=2 suppressed=2 gone=998 0 MailQueue\Exception: a campaign that is cancelled cannot be resumed
+sent 0 parked 0 suppressed 0; state=cancelled recipients=1200 waiting=198 sent=2 suppressed=2 gone=998 0 MailQueue\Exception: a campaign that is cancelled cannot be resumed MailQueue\Exception: the campaign is cancelled: it takes no recipients any more, make another
 -- later
 sent 0 parked 0 suppressed 0; state=running recipients=2 waiting=2 waits
 ["spring"] 1

@@ -163,12 +163,15 @@ static enum mq_status add(struct mq_tx *tx, int64_t id, struct adding *a, int64_
     struct mq_campaign campaign = {0};
     MQ_TRY(mq_campaign_lock(tx->queue, id, &campaign, err));
     a->campaign = &campaign;
-    bool over = campaign.state == MQ_CAMPAIGN_CANCELLED || campaign.state == MQ_CAMPAIGN_FINISHED;
     enum mq_status status =
-        !over ? insert(tx, a, added, err)
-              : mq_error_set(err, MQ_CONFIG, "state",
-                             "the campaign is %s: it takes no recipients any more, make another",
-                             mq_campaign_state_name(campaign.state));
+        campaign.state != MQ_CAMPAIGN_CANCELLED
+            ? insert(tx, a, added, err)
+            : mq_error_set(err, MQ_CONFIG, "state",
+                           "the campaign is cancelled: it takes no recipients any more, make "
+                           "another");
+    if (status == MQ_OK && *added > 0 && campaign.state == MQ_CAMPAIGN_FINISHED) {
+        status = mq_campaign_run_again(tx->queue, id, err);
+    }
     mq_campaign_clear(&campaign);
     return status;
 }
