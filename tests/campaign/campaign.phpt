@@ -110,6 +110,17 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $late->start(new DateTimeImmutable('+1 hour'));
     echo $work(), '; ', progress($late), ' ', $late->progress()['startAt'] - time() > 3500 ? 'waits' : 'does not wait', "\n";
     echo json_encode($finished), ' ', $queue->config('mailCampaigns'), "\n";
+
+    echo "-- claim(), and a message that is damaged\n";
+    $claim = fn(): string => json_encode(array_map(fn($job): array => [$job->recipients[0], preg_match('/^Subject: .*/m', $job->message ?? '', $m) ? trim($m[0]) : null], $queue->claim(10)));
+    foreach (['winter', 'broken'] as $name) {
+        $campaign = $queue->campaign($name);
+        $campaign->setMessage($message);
+        $campaign->add($people(0, 2));
+        $campaign->start();
+        $name === 'broken' && $pdo->exec("UPDATE mail_body SET content = 'x' WHERE id = (SELECT -id FROM mail_campaign WHERE name = 'broken')");
+        echo $claim(), "\n";
+    }
 });
 ?>
 --EXPECT--
@@ -159,3 +170,6 @@ sent 0 parked 0 suppressed 0; state=cancelled recipients=1200 waiting=198 sent=2
 -- later
 sent 0 parked 0 suppressed 0; state=running recipients=2 waiting=2 waits
 ["spring"] 1
+-- claim(), and a message that is damaged
+[["r1@example.net","Subject: Hello Reader 1"]]
+[["r1@example.net",null]]

@@ -282,8 +282,8 @@ static void test_cancels(void **state)
     fx_close(&fx);
 }
 
-/* A campaign can end between two transactions of one add(): the rest makes it run again, and that is
- * not told again. */
+/* A campaign can end between two transactions of one add(): the rest makes it run again, and that
+ * is not told again. */
 static void test_added_after_the_end(void **state)
 {
     (void)state;
@@ -310,8 +310,8 @@ static void test_added_after_the_end(void **state)
     fx_close(&fx);
 }
 
-/* A parked mail that is tried again waits while the campaign is paused, and is not sent for one that
- * is cancelled. */
+/* A parked mail that is tried again waits while the campaign is paused, and is not sent for one
+ * that is cancelled. */
 static void test_retried_while_stopped(void **state)
 {
     (void)state;
@@ -325,8 +325,8 @@ static void test_retried_while_stopped(void **state)
     fx_settle(&fx, 1, "r");
     act(&fx, id, MQ_CAMPAIGN_PAUSE);
     int64_t first = fx_int(&fx, "SELECT min(id) FROM mail_queue");
-    assert_int_equal(
-        mq_queue_retry(fx.queue, &(struct mq_ids){&first, 1}, true, &changed, &fx.err), MQ_OK);
+    assert_int_equal(mq_queue_retry(fx.queue, &(struct mq_ids){&first, 1}, true, &changed, &fx.err),
+                     MQ_OK);
     fx_assert_text(&fx, "SELECT status FROM mail_queue ORDER BY id LIMIT 1", "held");
     act(&fx, id, MQ_CAMPAIGN_CANCEL);
     assert_int_equal(mq_queue_retry(fx.queue, NULL, true, &changed, &fx.err), MQ_OK);
