@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "queue/campaign/internal.h"
-#include "queue/config/keys.h"
 #include "queue/config/settings.h"
 #include "queue/handle.h"
 #include "queue/job.h"
@@ -14,11 +13,6 @@
 
 #define RETRY_CHUNK 500
 #define PARKED      "FROM {t} WHERE status = 'parked' AND campaign_id = ?1"
-
-enum mq_status mq_campaign_switch(struct mq_queue *queue, bool on, struct mq_error *err)
-{
-    return mq_config_put(queue, mq_config_keys[MQ_KEY_CAMPAIGNS].name, on ? "1" : "0", err);
-}
 
 /* ---- jobs ---- */
 
@@ -236,15 +230,6 @@ static enum mq_status check_retry(struct mq_queue *queue, int64_t id, bool *fini
                               "the campaign is %s: only one that runs or has finished can try its "
                               "failed mails again",
                               mq_campaign_state_name(state));
-}
-
-enum mq_status mq_campaign_run_again(struct mq_queue *queue, int64_t id, struct mq_error *err)
-{
-    MQ_TRY(mq_sql_exec_text(queue,
-                            "UPDATE {M} SET state = 'running' WHERE id = ?1 "
-                            "AND state = 'finished'",
-                            MQ_ARGS(mq_int(id)), err));
-    return mq_campaign_switch(queue, true, err);
 }
 
 static enum mq_status run_again(struct mq_queue *queue, int64_t id, struct mq_error *err)
