@@ -538,7 +538,7 @@ namespace MailQueue {
          *
          * @param string $sql with ?1, ?2, … for the parameters, and in place of the names of the
          *        queue's tables {t} (jobs), {b} (bodies), {C} (mail_count), {H} (mail_log),
-         *        {Z} (mail_suppression), {c} (config);
+         *        {Z} (mail_suppression), {M} (mail_campaign), {p} (mail_recipient), {c} (config);
          *        {r} is the reference column
          * @param array $parameters a list of int, string and null
          * @return list<list<int|string|null>> the rows, of at most 32 columns; a number can be a string
@@ -552,6 +552,13 @@ namespace MailQueue {
          * @param array $ids their ids
          */
         public static function eraseHistory(\MailQueue $queue, array $ids): void {}
+
+        /**
+         * Deletes recipients of campaigns, in one transaction.
+         *
+         * @param array $ids their ids
+         */
+        public static function eraseRecipients(\MailQueue $queue, array $ids): void {}
 
         /**
          * Suppresses many addresses, in one transaction.

@@ -40,9 +40,11 @@ final class Forget extends Command
         $export = array_map($this->exported(...), array_values($jobs));
         $history = $this->history($queue, $jobs);
         $suppressed = $this->suppressions($queue, $dry);
+        $recipients = $this->recipients($queue, $dry); // first: a claim makes mails of them
         $kept = $dry ? $this->kept($jobs) : $this->erase($queue, $history, $wait);
         $report = ['address' => $this->address, 'dryRun' => $dry, 'jobs' => $export,
-            'history' => array_values($history), 'suppressions' => $suppressed, 'kept' => $kept];
+            'history' => array_values($history), 'suppressions' => $suppressed,
+            'campaigns' => $recipients, 'kept' => $kept];
         $this->result($report, fn () => $this->tell($report));
         return $kept === [] || $dry ? ExitCode::OK : ExitCode::FINDINGS;
     }
@@ -96,6 +98,26 @@ final class Forget extends Command
         } catch (MessageException) {
             return []; // no mail can be sent to such an address
         }
+    }
+
+    /**
+     * What campaigns have of the address; deletes it unless $dry.
+     *
+     * @return list<array{campaign: int|string|null, name: int|string|null, fields: mixed}>
+     */
+    private function recipients(MailQueue $queue, bool $dry): array
+    {
+        $rows = array_filter(
+            Internal::select($queue, 'SELECT {p}.id, {p}.address, {M}.name, {p}.name, {p}.fields '
+                . 'FROM {p} JOIN {M} ON {M}.id = {p}.campaign_id WHERE {F}(lower(CAST({p}.address '
+                . 'AS {A})), lower(CAST(?1 AS {A}))) > 0 ORDER BY {p}.id', [$this->address]),
+            fn (array $row): bool => $this->isIt((string) (json_decode((string) $row[1])[0] ?? ''))
+        );
+        foreach ($dry ? [] : array_chunk(array_column($rows, 0), self::AT_ONCE) as $ids) {
+            Internal::eraseRecipients($queue, array_map(intval(...), $ids));
+        }
+        return array_values(array_map(fn (array $row): array => ['campaign' => $row[2],
+            'name' => $row[3], 'fields' => json_decode((string) ($row[4] ?? 'null'))], $rows));
     }
 
     /** Whether the mail is for others, too: then it is not deleted. */
@@ -173,7 +195,7 @@ final class Forget extends Command
 
     /**
      * @param array{dryRun: bool, jobs: list<mixed>, history: list<mixed>,
-     *     suppressions: list<mixed>, kept: array<int, string>} $report
+     *     suppressions: list<mixed>, campaigns: list<mixed>, kept: array<int, string>} $report
      */
     private function tell(array $report): void
     {
@@ -186,6 +208,11 @@ final class Forget extends Command
             count($report['history']),
             count($report['history']) === 1 ? 'row' : 'rows'
         );
+        if ($report['campaigns'] !== []) {
+            echo $report['dryRun'] ? 'It is' : 'It was', ' a recipient of ',
+            count($report['campaigns']) === 1 ? "a campaign.\n"
+                : count($report['campaigns']) . " campaigns.\n";
+        }
         if ($report['suppressions'] !== []) {
             echo 'It stays suppressed, by ', count($report['suppressions']) === 1
                 ? "a hash instead of the address.\n" : "hashes instead of the address.\n";

@@ -123,6 +123,7 @@ final class MailQueue\Internal
   public static workers(MailQueue $queue): int
   public static select(MailQueue $queue, string $sql, array $parameters = []): array
   public static eraseHistory(MailQueue $queue, array $ids): void
+  public static eraseRecipients(MailQueue $queue, array $ids): void
   public static suppressMany(MailQueue $queue, array $rows, bool $dry = false): int
   public static forgetSuppressed(MailQueue $queue, string $address): int
   public static probe(string $transport): string

@@ -53,6 +53,12 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $campaign->setMessage($message);
     var_dump($campaign->add($people(0, 10)), $queue->campaign('spring')->add($people(5, 12)), $campaign->add([['address' => 'R1@EXAMPLE.net', 'name' => 'x', 'fields' => ['city' => 'x']]]));
     foreach ([['a b'], [['address' => 'a@example.net', 'name' => 'a', 'town' => 1]], ['bare@example.net'], [7], [['address' => 'a@example.net', 'name' => 'A', 'fields' => ['city' => NAN]]],
+        [['address' => 'a@example.net', 'name' => 'A', 'fields' => ['city' => new class implements JsonSerializable {
+            public function jsonSerialize(): float
+            {
+                return INF;
+            }
+        }]]],
         [['address' => 'ok@example.net', 'name' => 'Ok', 'fields' => ['city' => 'x']], ['address' => 'a@example.net', 'name' => 'A', 'fields' => ['town' => 'x']]]] as $wrong) {
         echo thrown(fn() => $campaign->add($wrong)), "\n";
     }
@@ -85,7 +91,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $refuse = '~^$~';
     echo $campaign->retryFailed(), ' ', $work(), '; ', json_encode($finished), ' ', progress($campaign), "\n";
     $ids = array_filter(array_map(fn(string $mail): string => preg_match('/^Message-ID: <[0-9a-f]{32}\.(\d+)@example\.org>/mi', $mail, $m) ? $m[1] : '', $sent));
-    echo count($ids), ' ', thrown(fn() => $campaign->add($people(20, 21))), "\n";
+    echo count($ids), ' ', $campaign->add($people(20, 21)), ' ', $work(), '; ', json_encode($finished), ' ', progress($campaign), "\n";
 
     echo "-- cancel\n";
     $other = $queue->campaign('summer');
@@ -95,7 +101,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $work(2);
     echo progress($other), "\n";
     $other->cancel();
-    echo $work(), '; ', progress($other), ' ', $pdo->query('SELECT count(*) FROM mail_queue')->fetchColumn(), ' ', thrown(fn() => $other->resume()), "\n";
+    echo $work(), '; ', progress($other), ' ', $pdo->query('SELECT count(*) FROM mail_queue')->fetchColumn(), ' ', thrown(fn() => $other->resume()), ' ', thrown(fn() => $other->add($people(0, 1))), "\n";
 
     echo "-- later\n";
     $late = $queue->campaign('autumn');
@@ -104,6 +110,17 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $late->start(new DateTimeImmutable('+1 hour'));
     echo $work(), '; ', progress($late), ' ', $late->progress()['startAt'] - time() > 3500 ? 'waits' : 'does not wait', "\n";
     echo json_encode($finished), ' ', $queue->config('mailCampaigns'), "\n";
+
+    echo "-- claim(), and a message that is damaged\n";
+    $claim = fn(): string => json_encode(array_map(fn($job): array => [$job->recipients[0], preg_match('/^Subject: .*/m', $job->message ?? '', $m) ? trim($m[0]) : null], $queue->claim(10)));
+    foreach (['winter', 'broken'] as $name) {
+        $campaign = $queue->campaign($name);
+        $campaign->setMessage($message);
+        $campaign->add($people(0, 2));
+        $campaign->start();
+        $name === 'broken' && $pdo->exec("UPDATE mail_body SET content = 'x' WHERE id = (SELECT -id FROM mail_campaign WHERE name = 'broken')");
+        echo $claim(), "\n";
+    }
 });
 ?>
 --EXPECT--
@@ -122,6 +139,7 @@ MailQueue\MessageException [address]: recipient 0: address: the address "a b" ha
 MailQueue\MessageException [town]: recipient 0: town: unknown key; known are address, name and fields
 MailQueue\MessageException [subject]: recipient 0: subject: line 1, column 7: the field "name" is missing; give it, or write {{name|default("…")}}
 MailQueue\MessageException [address]: recipient 0: address: must be an address or an array, int given
+MailQueue\MessageException [fields]: recipient 0: fields: they cannot be written as JSON: give texts in UTF-8, finite numbers, and at most 32 arrays within each other
 MailQueue\MessageException [fields]: recipient 0: fields: they cannot be written as JSON: give texts in UTF-8, finite numbers, and at most 32 arrays within each other
 MailQueue\MessageException [text]: recipient 1: text: line 1, column 13: the field "city" is missing; give it, or write {{city|default("…")}}
 state=draft recipients=13 waiting=13
@@ -145,10 +163,13 @@ sent 0 parked 0 suppressed 0; state=paused recipients=13 held=7 sent=4 suppresse
 sent 7 parked 1 suppressed 0; ["spring"] state=finished recipients=13 sent=10 refused=1 suppressed=2 onFinished=called
 refused {"r7@example.net":"550 no such user"} -10 campaign
 1 sent 1 parked 0 suppressed 0; ["spring"] state=finished recipients=13 sent=11 suppressed=2 onFinished=called
-1 MailQueue\Exception: the campaign is finished: it takes no recipients any more, make another
+1 1 sent 1 parked 0 suppressed 0; ["spring"] state=finished recipients=14 sent=12 suppressed=2 onFinished=called
 -- cancel
 state=running recipients=1200 waiting=198 pending=998 sent=2 suppressed=2
-sent 0 parked 0 suppressed 0; state=cancelled recipients=1200 waiting=198 sent=2 suppressed=2 gone=998 0 MailQueue\Exception: a campaign that is cancelled cannot be resumed
+sent 0 parked 0 suppressed 0; state=cancelled recipients=1200 waiting=198 sent=2 suppressed=2 gone=998 0 MailQueue\Exception: a campaign that is cancelled cannot be resumed MailQueue\Exception: the campaign is cancelled: it takes no recipients any more, make another
 -- later
 sent 0 parked 0 suppressed 0; state=running recipients=2 waiting=2 waits
 ["spring"] 1
+-- claim(), and a message that is damaged
+[["r1@example.net","Subject: Hello Reader 1"]]
+[["r1@example.net",null]]

@@ -60,6 +60,23 @@ on_backends(['native', 'pgsql', 'mysql'], function (Backend $backend): void {
     $say($run('--yes', 'me@example.org'));
     echo $left(), "\n";
     $say($run('me'));
+
+    // Recipients of campaigns, also those that have no mail yet.
+    foreach (['spring', 'fall'] as $name) {
+        $campaign = $queue->campaign($name);
+        $campaign->setMessage(['from' => 'club@example.org', 'subject' => 'x', 'text' => 'y']);
+        $campaign->add([['address' => 'Me@example.org', 'name' => 'Me', 'fields' => ['a' => 1]], 'not-me@example.org']);
+    }
+    $queue->campaign('spring')->start();
+    $queue->claim(1);
+    [$code, $json] = $run('--dry-run', '--json', 'me@example.org');
+    echo json_encode(json_decode($json)->campaigns), "\n";
+    $say($run('--yes', '--timeout', '0', 'me@example.org'));
+    foreach (['spring', 'fall'] as $name) {
+        $progress = $queue->campaign($name)->progress();
+        echo json_encode([$progress['recipients'], $progress['waiting']]), ' ';
+    }
+    echo json_encode($pdo->query('SELECT address FROM mail_recipient')->fetchAll(PDO::FETCH_COLUMN)), "\n";
 });
 ?>
 --EXPECT--
@@ -83,3 +100,9 @@ exit 0: Erased 0 mails and 0 rows of the history.
 The worker's log names addresses, too, until logrotate deletes it. Messages to others that mention the address are not searched.
 [[[3,["some@example.org"]],[4,["not-me@example.org"]]],2,[2,4]]
 exit 64: mailqueue: forget takes an address, such as name@example.org.
+[{"campaign":"spring","name":"Me","fields":{"a":1}},{"campaign":"fall","name":"Me","fields":{"a":1}}]
+exit 1: Erased 0 mails and 0 rows of the history.
+It was a recipient of 2 campaigns.
+Mail 6 stays: it is being sent. Repeat the command when it has left.
+The worker's log names addresses, too, until logrotate deletes it. Messages to others that mention the address are not searched.
+[2,0] [1,1] ["[\"not-me@example.org\"]","[\"not-me@example.org\"]"]

@@ -17,6 +17,7 @@
 #include "php/pdo/server.h"
 #include "php/pdo/server_about.h"
 #include "php_mailqueue.h"
+#include "queue/campaign/campaign.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
 #include "send/dsn.h"
@@ -237,13 +238,15 @@ ZEND_METHOD(MailQueue_Internal, select)
     run_select(object, sql, given, return_value);
 }
 
-static void erase_rows(zval *object, HashTable *list)
+static void erase_rows(zval *object, HashTable *list,
+                       enum mq_status (*erase)(struct mq_queue *, const struct mq_ids *,
+                                               struct mq_error *))
 {
     struct mq_error err;
     const struct mq_ids rows = {mq_php_ids_read(2, list), zend_hash_num_elements(list)};
     struct mq_queue *queue = rows.items ? mq_php_queue_use(object) : NULL;
     if (queue) {
-        mq_php_queue_ok(object, mq_queue_erase_history(queue, &rows, &err), &err);
+        mq_php_queue_ok(object, erase(queue, &rows, &err), &err);
     }
     if (rows.items) {
         efree((void *)rows.items);
@@ -261,7 +264,21 @@ ZEND_METHOD(MailQueue_Internal, eraseHistory)
         Z_PARAM_ARRAY_HT(list)
     ZEND_PARSE_PARAMETERS_END();
 
-    erase_rows(object, list);
+    erase_rows(object, list, mq_queue_erase_history);
+}
+
+ZEND_METHOD(MailQueue_Internal, eraseRecipients)
+{
+    zval *object;
+    HashTable *list;
+    (void)return_value;
+
+    ZEND_PARSE_PARAMETERS_START(2, 2)
+        Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_queue)
+        Z_PARAM_ARRAY_HT(list)
+    ZEND_PARSE_PARAMETERS_END();
+
+    erase_rows(object, list, mq_campaign_erase);
 }
 
 /* ---- the relay ---- */

@@ -63,7 +63,8 @@ static enum mq_status render_campaigns(struct mq_queue *queue, struct mq_claim *
             job->body = mq_buffer_take(&out);
             job->body_state = MQ_BODY_LOADED;
         }
-        status = status == MQ_MESSAGE ? MQ_OK : status;
+        bool is_bad = status == MQ_MESSAGE || status == MQ_INVALID || status == MQ_CORRUPT;
+        status = is_bad ? MQ_OK : status;
         mq_buffer_clear(&out);
     }
     mq_mailings_clear(&all);

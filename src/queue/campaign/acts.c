@@ -237,11 +237,7 @@ static enum mq_status run_again(struct mq_queue *queue, int64_t id, struct mq_er
     struct mq_tx tx = {.queue = queue};
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
-        status = mq_sql_exec_text(queue,
-                                  "UPDATE {M} SET state = 'running' WHERE id = ?1 "
-                                  "AND state = 'finished'",
-                                  MQ_ARGS(mq_int(id)), err);
-        status = status == MQ_OK ? mq_campaign_switch(queue, true, err) : status;
+        status = mq_campaign_run_again(queue, id, err);
     }
     return status;
 }

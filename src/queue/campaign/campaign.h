@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "policy/states.h"
 
+struct mq_ids;
 struct mq_job;
 struct mq_job_list;
 struct mq_queue;
@@ -100,6 +101,9 @@ struct mq_recipients {
 enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id,
                                const struct mq_recipients *recipients, int64_t *added,
                                struct mq_error *err);
+/* Deletes recipients by their ids. Those that have had no job yet are not counted any more. */
+enum mq_status mq_campaign_erase(struct mq_queue *queue, const struct mq_ids *ids,
+                                 struct mq_error *err);
 /* What a recipient is in the table. */
 struct mq_recipient_row {
     int64_t id; /* 0: not found */

@@ -5,6 +5,7 @@
 #include "policy/event_type.h"
 #include "queue/campaign/feed.h"
 #include "queue/campaign/internal.h"
+#include "queue/config/keys.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/sql/columns.h"
@@ -30,6 +31,22 @@ enum mq_status mq_campaign_int(struct mq_queue *queue, const char *text, struct 
         mq_sql_finish(queue);
     }
     return status;
+}
+
+/* ---- states ---- */
+
+enum mq_status mq_campaign_switch(struct mq_queue *queue, bool on, struct mq_error *err)
+{
+    return mq_config_put(queue, mq_config_keys[MQ_KEY_CAMPAIGNS].name, on ? "1" : "0", err);
+}
+
+enum mq_status mq_campaign_run_again(struct mq_queue *queue, int64_t id, struct mq_error *err)
+{
+    MQ_TRY(mq_sql_exec_text(queue,
+                            "UPDATE {M} SET state = 'running' WHERE id = ?1 "
+                            "AND state = 'finished'",
+                            MQ_ARGS(mq_int(id)), err));
+    return mq_campaign_switch(queue, true, err);
 }
 
 /* ---- jobs ---- */

@@ -30,6 +30,8 @@ enum mq_status mq_campaign_int(struct mq_queue *queue, const char *text, struct 
                                int64_t *value, struct mq_error *err);
 /* Says whether claims feed campaigns. */
 enum mq_status mq_campaign_switch(struct mq_queue *queue, bool on, struct mq_error *err);
+/* Lets a finished campaign run again, within a transaction. */
+enum mq_status mq_campaign_run_again(struct mq_queue *queue, int64_t id, struct mq_error *err);
 /* Holds, or deletes, the jobs of a campaign that a claim could take. */
 enum mq_status mq_campaign_stop_jobs(struct mq_queue *queue, int64_t id, bool holds,
                                      struct mq_error *err);

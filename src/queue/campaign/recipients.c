@@ -9,6 +9,7 @@
 #include "queue/campaign/internal.h"
 #include "queue/handle.h"
 #include "queue/job.h"
+#include "queue/manage.h"
 #include "queue/sql/transaction.h"
 #include "queue/suppress/suppress.h"
 
@@ -162,12 +163,15 @@ static enum mq_status add(struct mq_tx *tx, int64_t id, struct adding *a, int64_
     struct mq_campaign campaign = {0};
     MQ_TRY(mq_campaign_lock(tx->queue, id, &campaign, err));
     a->campaign = &campaign;
-    bool over = campaign.state == MQ_CAMPAIGN_CANCELLED || campaign.state == MQ_CAMPAIGN_FINISHED;
     enum mq_status status =
-        !over ? insert(tx, a, added, err)
-              : mq_error_set(err, MQ_CONFIG, "state",
-                             "the campaign is %s: it takes no recipients any more, make another",
-                             mq_campaign_state_name(campaign.state));
+        campaign.state != MQ_CAMPAIGN_CANCELLED
+            ? insert(tx, a, added, err)
+            : mq_error_set(err, MQ_CONFIG, "state",
+                           "the campaign is cancelled: it takes no recipients any more, make "
+                           "another");
+    if (status == MQ_OK && *added > 0 && campaign.state == MQ_CAMPAIGN_FINISHED) {
+        status = mq_campaign_run_again(tx->queue, id, err);
+    }
     mq_campaign_clear(&campaign);
     return status;
 }
@@ -190,6 +194,30 @@ enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id,
     }
     mq_buffer_clear(&a.address);
     free(a.checks);
+    return status;
+}
+
+/* ---- erasing ---- */
+
+/* The campaign's row is changed first: a claim that makes the job meanwhile holds its lock. */
+static enum mq_status erase(struct mq_queue *queue, int64_t id, struct mq_error *err)
+{
+    MQ_TRY(mq_sql_exec_text(
+        queue, "UPDATE {M} SET recipients = recipients - 1 WHERE id = ?1 AND fed_to < ?2",
+        MQ_ARGS(mq_int(id / MQ_RECIPIENT_IDS), mq_int(id)), err));
+    return mq_sql_exec_text(queue, "DELETE FROM {p} WHERE id = ?1", MQ_ARGS(mq_int(id)), err);
+}
+
+enum mq_status mq_campaign_erase(struct mq_queue *queue, const struct mq_ids *ids,
+                                 struct mq_error *err)
+{
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        for (size_t i = 0; i < ids->count && status == MQ_OK; i++) {
+            status = erase(queue, ids->items[i], err);
+        }
+    }
     return status;
 }
 

@@ -282,6 +282,59 @@ static void test_cancels(void **state)
     fx_close(&fx);
 }
 
+/* A campaign can end between two transactions of one add(): the rest makes it run again, and that
+ * is not told again. */
+static void test_added_after_the_end(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    int64_t told = 0;
+    fx_open(&fx);
+    int64_t id = running(&fx, 2);
+    fx_claim(&fx);
+    fx_claim(&fx);
+    settle_all(&fx, MQ_OUTCOME_DELIVERED);
+    fx_claim(&fx);
+    assert_int_equal(mq_campaign_take_finished(fx.queue, &told, &fx.err), MQ_OK);
+    assert_int_equal(add(&fx, id, 2), 0);
+    fx_assert_text(&fx, "SELECT state FROM mail_campaign", "finished");
+    assert_int_equal(add(&fx, id, 3), 1);
+    fx_claim(&fx);
+    assert_int_equal(fx_claim(&fx), 1);
+    settle_all(&fx, MQ_OUTCOME_DELIVERED);
+    fx_claim(&fx);
+    fx_assert_text(&fx, "SELECT state FROM mail_campaign", "finished");
+    assert_int_equal(fx_int(&fx, "SELECT sent FROM mail_campaign"), 3);
+    assert_int_equal(mq_campaign_take_finished(fx.queue, &told, &fx.err), MQ_OK);
+    assert_int_equal(told, 0);
+    fx_close(&fx);
+}
+
+/* A parked mail that is tried again waits while the campaign is paused, and is not sent for one
+ * that is cancelled. */
+static void test_retried_while_stopped(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    int64_t changed = 0;
+    fx_open(&fx);
+    int64_t id = running(&fx, 2);
+    fx_claim(&fx);
+    assert_int_equal(fx_claim(&fx), 2);
+    fx_settle(&fx, 0, "r");
+    fx_settle(&fx, 1, "r");
+    act(&fx, id, MQ_CAMPAIGN_PAUSE);
+    int64_t first = fx_int(&fx, "SELECT min(id) FROM mail_queue");
+    assert_int_equal(mq_queue_retry(fx.queue, &(struct mq_ids){&first, 1}, true, &changed, &fx.err),
+                     MQ_OK);
+    fx_assert_text(&fx, "SELECT status FROM mail_queue ORDER BY id LIMIT 1", "held");
+    act(&fx, id, MQ_CAMPAIGN_CANCEL);
+    assert_int_equal(mq_queue_retry(fx.queue, NULL, true, &changed, &fx.err), MQ_OK);
+    assert_int_equal(fx_claim(&fx), 0);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), 0);
+    fx_close(&fx);
+}
+
 static void suppress(struct fixture *fx, const char *address, const char *scope)
 {
     int64_t added = -1;
@@ -393,6 +446,8 @@ int main(void)
         cmocka_unit_test(test_starts_later),
         cmocka_unit_test(test_pauses),
         cmocka_unit_test(test_cancels),
+        cmocka_unit_test(test_added_after_the_end),
+        cmocka_unit_test(test_retried_while_stopped),
         cmocka_unit_test(test_suppressed),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_costs_nothing_without),
