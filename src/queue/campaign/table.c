@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "queue/campaign/internal.h"
-#include "queue/config/keys.h"
-#include "queue/config/settings.h"
 #include "queue/enqueue.h"
 #include "queue/handle.h"
 #include "queue/sql/schema.h"
@@ -306,9 +304,4 @@ enum mq_status mq_campaign_load(struct mq_queue *queue, int64_t id, struct mq_bu
         mq_sql_finish(queue);
     }
     return status == MQ_OK && out->failed ? mq_error_nomem(err) : status;
-}
-
-enum mq_status mq_campaign_switch(struct mq_queue *queue, bool on, struct mq_error *err)
-{
-    return mq_config_put(queue, mq_config_keys[MQ_KEY_CAMPAIGNS].name, on ? "1" : "0", err);
 }
