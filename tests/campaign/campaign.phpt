@@ -113,13 +113,14 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
 
     echo "-- claim(), and a message that is damaged\n";
     $claim = fn(): string => json_encode(array_map(fn($job): array => [$job->recipients[0], preg_match('/^Subject: .*/m', $job->message ?? '', $m) ? trim($m[0]) : null], $queue->claim(10)));
-    foreach (['winter', 'broken'] as $name) {
+    foreach (['winter', 'broken', 'lost'] as $name) {
         $campaign = $queue->campaign($name);
         $campaign->setMessage($message);
         $campaign->add($people(0, 2));
         $campaign->start();
         $name === 'broken' && $pdo->exec("UPDATE mail_body SET content = 'x' WHERE id = (SELECT -id FROM mail_campaign WHERE name = 'broken')");
-        echo $claim(), "\n";
+        $name === 'lost' && $pdo->exec("DELETE FROM mail_body WHERE id = (SELECT -id FROM mail_campaign WHERE name = 'lost')");
+        echo $name === 'lost' ? $work() : $claim(), "\n";
     }
 });
 ?>
@@ -173,3 +174,4 @@ sent 0 parked 0 suppressed 0; state=running recipients=2 waiting=2 waits
 -- claim(), and a message that is damaged
 [["r1@example.net","Subject: Hello Reader 1"]]
 [["r1@example.net",null]]
+sent 0 parked 1 suppressed 1
