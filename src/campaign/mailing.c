@@ -48,8 +48,12 @@ static enum mq_status compile(struct mq_queue *queue, struct mq_mailing *mailing
     struct mq_buffer octets = {0};
     enum mq_status status = mq_campaign_load(queue, mailing->campaign.id, &octets, err);
     if (status == MQ_OK && octets.len == 0) {
-        status = mq_error_set(err, MQ_CONFIG, "message",
-                              "the campaign has no message yet: set it first");
+        status = mailing->campaign.state == MQ_CAMPAIGN_DRAFT
+                     ? mq_error_set(err, MQ_CONFIG, "message",
+                                    "the campaign has no message yet: set it first")
+                     : mq_error_set(err, MQ_CORRUPT, "message",
+                                    "the campaign's message was deleted from the database: make "
+                                    "another campaign");
     }
     if (status == MQ_OK) {
         status = mq_campaign_message_open(mq_buffer_view(&octets), &mailing->message, err);

@@ -21,8 +21,8 @@ struct mq_addressee {
     int64_t date_s;         /* render() only: UTC */
 };
 
-/* Reads and compiles a campaign's message, outside a transaction. MQ_CONFIG: it has none;
- * MQ_INVALID: the campaign does not exist. */
+/* Reads and compiles a campaign's message, outside a transaction. MQ_CONFIG: it has none
+ * yet; MQ_CORRUPT: it was deleted, or is damaged; MQ_INVALID: the campaign does not exist. */
 enum mq_status mq_mailing_open(struct mq_queue *queue, int64_t campaign_id, struct mq_mailing **out,
                                struct mq_error *err);
 void mq_mailing_free(struct mq_mailing *mailing); /* NULL is allowed */

@@ -40,12 +40,27 @@ static enum mq_status read_text(HashTable *map, const char *name, struct mq_str 
     return MQ_OK;
 }
 
-/* An infinite number is written as 0, and noted in error_code only. */
+/* Whether a value has numbers only that JSON can write; it is written as 0 otherwise. */
+static bool is_finite(zval *value, int depth)
+{
+    zval *item;
+    bool ok = true;
+    ZVAL_DEREF(value);
+    if (Z_TYPE_P(value) != IS_ARRAY || depth == 0) {
+        return Z_TYPE_P(value) != IS_DOUBLE || zend_finite(Z_DVAL_P(value));
+    }
+    ZEND_HASH_FOREACH_VAL (Z_ARRVAL_P(value), item) {
+        ok = ok && is_finite(item, depth - 1);
+    }
+    ZEND_HASH_FOREACH_END();
+    return ok;
+}
+
 static bool encode(zval *value, smart_str *json)
 {
     int options = PHP_JSON_UNESCAPED_UNICODE | PHP_JSON_UNESCAPED_SLASHES;
-    return php_json_encode_ex(json, value, options, MQ_JSON_DEPTH) == SUCCESS &&
-           JSON_G(error_code) == PHP_JSON_ERROR_NONE;
+    return is_finite(value, MQ_JSON_DEPTH) &&
+           php_json_encode_ex(json, value, options, MQ_JSON_DEPTH) == SUCCESS;
 }
 
 /* Writes the fields as JSON, which can run PHP code (JsonSerializable). */
