@@ -23,7 +23,7 @@ $usage = array_map(static fn(string $name, array $about): string => trim("$name 
     array_keys(MailQueue\Cli\Commands::ALL), MailQueue\Cli\Commands::ALL);
 $usage = str_replace('sendmail [RECIPIENT…]', 'sendmail', $usage);
 $compare('commands', $cells('command-line.md', '`([a-z][A-Za-z-]+(?: [^`]*)?)` \|'), array_merge($usage,
-    ['queue', 'compose', 'transport', 'relays', 'sign', 'dkim', 'onEvent']));
+    ['queue', 'compose', 'transport', 'relays', 'sign', 'dkim', 'onEvent', 'onFinished']));
 $compare('exit codes', array_map(intval(...), $cells('command-line.md', '(\d+) \|')),
     array_values((new ReflectionClass(MailQueue\Cli\ExitCode::class))->getConstants()));
 
