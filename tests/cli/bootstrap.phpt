@@ -158,7 +158,7 @@ mailqueue: Bootstrap file %/twice.php has a syntax error: Fatal error: Cannot re
 exit 78
 mailqueue: Bootstrap file %/nothing.php must return an array, not int.
 exit 78
-mailqueue: Bootstrap file %/unknown.php returns an unknown key "que"; known are queue, compose, transport, relays, sign, dkim and onEvent.
+mailqueue: Bootstrap file %/unknown.php returns an unknown key "que"; known are queue, compose, transport, relays, sign, dkim, onEvent and onFinished.
 exit 78
 mailqueue: Bootstrap file %/wrong.php: "compose" is of the wrong type string.
 exit 78

@@ -32,7 +32,7 @@ $pdo->exec('PRAGMA journal_mode = DELETE');
 $size = (int) $pdo->query('PRAGMA page_size')->fetchColumn();
 unset($pdo);
 $file = fopen($from, 'r+');
-fseek($file, $size * 20);
+fseek($file, $size * 100); // behind the schema
 fwrite($file, str_repeat("\xff", $size * 3));
 fclose($file);
 $move($from, database());

@@ -91,9 +91,9 @@ order of pulling and storing:
   at 200 stored 200
 errors:
   no array: MailQueue\MessageException [messages]: message 133: must be an array keyed by the names of enqueue()'s parameters, string given / stored 100
-  unknown key: MailQueue\MessageException [mesage]: message 133: mesage: unknown key; known are message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients, dsn and relay / stored 100
-  a NUL in a key: MailQueue\MessageException [recipients?]: message 133: recipients?: unknown key; known are message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients, dsn and relay / stored 100
-  a number as key: MailQueue\MessageException [0]: message 133: 0: unknown key; known are message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients, dsn and relay / stored 100
+  unknown key: MailQueue\MessageException [mesage]: message 133: mesage: unknown key; known are message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients, dsn, relay and list / stored 100
+  a NUL in a key: MailQueue\MessageException [recipients?]: message 133: recipients?: unknown key; known are message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients, dsn, relay and list / stored 100
+  a number as key: MailQueue\MessageException [0]: message 133: 0: unknown key; known are message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients, dsn, relay and list / stored 100
   bad field: MailQueue\MessageException [to]: message 133: to: the address "nobody" has no "@"; write it as name@example.org, and a name that has a comma in double quotes / stored 100
   bad type: MailQueue\MessageException [reference]: message 133: reference: must be a string or null, int given / stored 100
   bad priority: ValueError: message 133: priority must be -100 … 100, not 1000 / stored 100

@@ -20,7 +20,7 @@ $calls = <<<'PHP'
         'a Stringable in fields' => fn() => $queue->enqueue(['subject' => new Text()] + mail_fields()),
         'message a Closure' => fn() => $queue->enqueue(fn() => null, ...$envelope),
         'no such name' => fn() => $queue->enqueue(mesage: null),
-        'twelve arguments' => fn() => $queue->enqueue(null, null, 'mail', 0, null, null, null, null, null, null, null, null),
+        'thirteen arguments' => fn() => $queue->enqueue(null, null, 'mail', 0, null, null, null, null, null, null, null, null, null),
     ] as $what => $call) {
         $text = thrown(function () use ($call, &$result) { $result = $call(); });
         echo "$what: ", $text === 'nothing' ? var_export($result, true) : strtok($text, "\n"), "\n";
@@ -47,7 +47,7 @@ a Stringable reference: ValueError: reference has the control character U+000A a
 a Stringable in fields: MailQueue\MessageException [subject]: subject: control character U+000A at byte 11; remove it (headers are one line, folded where they are written)
 message a Closure: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be an array, a string, an object with toString() or __toString(), or null, Closure given
 no such name: Error: Unknown named parameter $mesage
-twelve arguments: ArgumentCountError: MailQueue::enqueue() expects at most 11 arguments, 12 given
+thirteen arguments: ArgumentCountError: MailQueue::enqueue() expects at most 12 arguments, 13 given
 declare(strict_types=1);
 reference 7: TypeError: MailQueue::enqueue(): Argument #2 ($reference) must be of type ?string, int given
 priority "5": TypeError: MailQueue::enqueue(): Argument #4 ($priority) must be of type int, string given
@@ -58,4 +58,4 @@ a Stringable reference: TypeError: MailQueue::enqueue(): Argument #2 ($reference
 a Stringable in fields: MailQueue\MessageException [subject]: subject: control character U+000A at byte 11; remove it (headers are one line, folded where they are written)
 message a Closure: TypeError: MailQueue::enqueue(): Argument #1 ($message) must be an array, a string, an object with toString() or __toString(), or null, Closure given
 no such name: Error: Unknown named parameter $mesage
-twelve arguments: ArgumentCountError: MailQueue::enqueue() expects at most 11 arguments, 12 given
+thirteen arguments: ArgumentCountError: MailQueue::enqueue() expects at most 12 arguments, 13 given

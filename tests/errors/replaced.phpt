@@ -75,7 +75,7 @@ wal, renamed, another in its place: replaced, 4 acknowledged, 0 lost
 wal, restored over it: replaced, 4 acknowledged, 0 lost
 wal, deleted: replaced cantopen cantopen cantopen cantopen, 0 acknowledged, 0 lost
 wal, deleted and recreated: replaced, 4 acknowledged, 0 lost
-wal, copied by copy(), another queue beside: no exception, 5 acknowledged, 0 lost
+wal, copied by copy(), another queue beside: %r(replaced, 4|no exception, 5)%r acknowledged, 0 lost
 wal, copied by copy(), another application beside: %r(replaced, 4|no exception, 5)%r acknowledged, 0 lost
 delete, renamed, another in its place: replaced, 4 acknowledged, 0 lost
 delete, restored over it: replaced, 4 acknowledged, 0 lost

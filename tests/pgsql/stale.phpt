@@ -68,9 +68,8 @@ the application's transaction: 4
   execute WITH job AS
   statement RELEASE mailqueue_guard
 nothing said
-due: 9
+due: 8
   execute WITH job AS
-  parse SELECT CAST value
   execute SELECT CAST value
   execute SELECT CAST value
   execute SELECT CAST floor

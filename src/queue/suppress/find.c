@@ -177,7 +177,9 @@ enum mq_status mq_suppress_new(struct mq_tx *tx, struct mq_new_job *jobs, size_t
     for (size_t i = 0; i < count; i++) {
         jobs[i].cleared = 0;
     }
-    if (tx->queue->dialect->shared && count == 1) {
+    /* The claim looks these up: on a server to ask now is a round trip, and in the application's
+     * transaction the first statement must write, or it would not wait for another writer. */
+    if (tx->queue->dialect->shared || tx->joined) {
         return MQ_OK;
     }
     MQ_TRY(mq_suppress_newest(tx->queue, false, &newest, err));
