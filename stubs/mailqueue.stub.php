@@ -870,8 +870,8 @@ namespace MailQueue {
         public readonly ?int $expectedAt;
         /**
          * Why not before: "hours" (mailHours), "pause" (a relay is paused), "mailMaxPerHour", one of mailLimits as it
-         * is written there, or "mailSlowdown: …" if a recipient's domain is slowed down. null: nothing of this kind. Only a limit by relay or by sender is also named where
-         * $expectedAt is null.
+         * is written there, or "mailSlowdown: …" if a recipient's domain is slowed down. null: nothing of this
+         * kind. Only a limit by relay or by sender is also named where $expectedAt is null.
          */
         public readonly ?string $waitsFor;
         /** With angle brackets; the same for every attempt. */

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: fb10e123df720081c328f4393ea51b4a2d5cc56a */
+ * Stub hash: dd51a36da49d614a17ac46719245e50d15761f9d */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
