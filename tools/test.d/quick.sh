@@ -7,6 +7,18 @@ QUICK_PHPT="tests/api/signatures.phpt tests/api/worker-smtp.phpt tests/capture/c
     tests/enqueue/fields.phpt tests/enqueue/many.phpt tests/message/fields.phpt
     tests/pdo/transaction.phpt tests/sendmail/message.phpt tests/smtp/bytes.phpt"
 
+# These simulate hours or days, for 4 to 20 seconds each: tools/test unit runs them.
+QUICK_NOT_UNIT=" test_hours test_limit test_verdict test_windows_month test_worker_backlog
+    test_worker_doubts test_worker_priority test_worker_relay test_worker_relays "
+
+quick_units() {
+    local source name
+    for source in "$MQ_ROOT"/tests/unit/*/test_*.c; do
+        name=$(basename "$source" .c)
+        [[ " ${QUICK_NOT_UNIT//$'\n'/ } " == *" $name "* ]] || echo "$name"
+    done
+}
+
 # Files that differ from the last commit and from main, if there is a main.
 changed_files() {
     local base
@@ -17,7 +29,7 @@ changed_files() {
 
 part_quick() {
     local size began=$SECONDS
-    local -a c php
+    local -a c php units
     cd "$MQ_ROOT" || return
     if ! tools/build plain >/dev/null; then
         fail quick/build "the plain build failed"
@@ -35,7 +47,8 @@ part_quick() {
         'for file; do php -n -l "$file" >/dev/null || exit 1; done' sh "${php[@]}"
     check quick/lists tools/lists --check
     check quick/includes-arrows tools/lint-includes arrows
-    run_unit unit unit
+    mapfile -t units < <(quick_units)
+    run_unit unit unit "${units[@]}"
     # shellcheck disable=SC2086
     part_phpt $QUICK_PHPT
     say "quick: $((SECONDS - began)) s"
