@@ -91,8 +91,8 @@ static bool take(struct parser *p, const char *text)
     return found;
 }
 
-/* Whether a name may have the character: ASCII letters and digits, "_", "-", and what is no
- * punctuation or space beyond ASCII. */
+/* Whether a name may have the character: ASCII letters and digits, "_", "-", and beyond ASCII all
+ * but punctuation and spaces. */
 static bool is_name_char(uint32_t code)
 {
     if (code < 0x80) {

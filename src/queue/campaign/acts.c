@@ -30,8 +30,8 @@ static enum mq_status let_jobs_go(struct mq_queue *queue, int64_t id, struct mq_
         err);
 }
 
-/* Locks the jobs of a campaign before its row, as claims do: otherwise one of both would be undone
- * as the victim of a deadlock. */
+/* Locks the jobs of a campaign before its row, as claims do. In another order, the two could
+ * deadlock. */
 static enum mq_status lock_jobs(struct mq_queue *queue, int64_t id, struct mq_error *err)
 {
     if (!queue->dialect->shared) {

@@ -183,8 +183,8 @@ static enum mq_status add_some(struct mq_tx *tx, const struct mq_suppression *it
     return status;
 }
 
-/* The number of the newest one is locked first: so suppressions are committed in the order of their
- * numbers, and whoever read a number sees all up to it. */
+/* Locks the newest number first. So suppressions are committed in the order of their numbers, and a
+ * reader of a number sees all suppressions up to it. */
 static enum mq_status add(struct mq_tx *tx, const struct mq_suppression *items, size_t count,
                           int64_t *added, struct mq_error *err)
 {

@@ -51,7 +51,7 @@ static void test_not_made(void **state)
     assert_not_made(&fields, "headers[Received]", "relays write it");
     fields.headers = broken;
     assert_not_made(&fields, "headers[X-A]", "{{#if}} has no {{/if}}");
-    fields.headers = sender; /* a placeholder is no address */
+    fields.headers = sender; /* not an address */
     assert_not_made(&fields, "headers[Sender]", "@");
     fields = fields_of("S", "x", NULL);
     fields.unsubscribe = uri;
