@@ -37,7 +37,7 @@ static enum mq_status lock_jobs(struct mq_queue *queue, int64_t id, struct mq_er
     if (!queue->dialect->shared) {
         return MQ_OK;
     }
-    enum mq_status status = mq_campaign_query(
+    enum mq_status status = mq_sql_query_template(
         queue, "SELECT id FROM {t} WHERE " MQ_LIVE_SQL " AND status <> ?1 ORDER BY id{u}",
         MQ_ARGS(mq_cstr(mq_state_name(MQ_SENDING)), mq_int(id)), err);
     while (mq_sql_next(queue, &status, err)) {
@@ -134,10 +134,10 @@ static enum mq_status count_live(struct mq_queue *queue, struct mq_campaign_prog
                                  struct mq_error *err)
 {
     struct mq_args args = MQ_ARGS(mq_cstr(mq_state_name(MQ_PARKED)), mq_int(out->campaign.id));
-    enum mq_status status = mq_campaign_query(queue,
-                                              "SELECT status, count(*) FROM {t} WHERE " MQ_LIVE_SQL
-                                              " AND status <> ?1 GROUP BY status",
-                                              args, err);
+    enum mq_status status = mq_sql_query_template(
+        queue,
+        "SELECT status, count(*) FROM {t} WHERE " MQ_LIVE_SQL " AND status <> ?1 GROUP BY status",
+        args, err);
     while (mq_sql_next(queue, &status, err)) {
         enum mq_state state;
         if (mq_state_parse(mq_sql_column_str(queue, 0), &state)) {
@@ -151,7 +151,7 @@ static enum mq_status count_parked(struct mq_queue *queue, struct mq_campaign_pr
                                    struct mq_error *err)
 {
     struct mq_args args = MQ_ARGS(mq_int(out->campaign.id));
-    enum mq_status status = mq_campaign_query(
+    enum mq_status status = mq_sql_query_template(
         queue, "SELECT parked_for, count(*) " PARKED " GROUP BY parked_for", args, err);
     while (mq_sql_next(queue, &status, err)) {
         int64_t count = mq_sql_column_int(queue, 1);
@@ -187,9 +187,9 @@ enum mq_status mq_campaign_failures(struct mq_queue *queue, const struct mq_camp
 {
     *out = (struct mq_job_list){0};
     MQ_TRY(mq_schema_check(queue, err));
-    enum mq_status status =
-        mq_campaign_query(queue, "SELECT " MQ_COLS " " PARKED " AND id > ?2 ORDER BY id LIMIT ?3",
-                          MQ_ARGS(mq_int(page->id), mq_int(page->after), mq_int(page->limit)), err);
+    enum mq_status status = mq_sql_query_template(
+        queue, "SELECT " MQ_COLS " " PARKED " AND id > ?2 ORDER BY id LIMIT ?3",
+        MQ_ARGS(mq_int(page->id), mq_int(page->after), mq_int(page->limit)), err);
     if (status == MQ_OK) {
         status = mq_jobs_take(queue, out, err);
     }
@@ -206,10 +206,10 @@ static enum mq_status next_ids(struct mq_queue *queue, int64_t id, int64_t *item
 {
     int64_t after = *count ? items[*count - 1] : 0;
     enum mq_status status =
-        mq_campaign_query(queue,
-                          "SELECT id " PARKED " AND parked_for IN ('refused', 'exhausted') "
-                          "AND id > ?2 ORDER BY id LIMIT ?3",
-                          MQ_ARGS(mq_int(id), mq_int(after), mq_int(RETRY_CHUNK)), err);
+        mq_sql_query_template(queue,
+                              "SELECT id " PARKED " AND parked_for IN ('refused', 'exhausted') "
+                              "AND id > ?2 ORDER BY id LIMIT ?3",
+                              MQ_ARGS(mq_int(id), mq_int(after), mq_int(RETRY_CHUNK)), err);
     for (*count = 0; mq_sql_next(queue, &status, err); ++*count) {
         items[*count] = mq_sql_column_int(queue, 0);
     }

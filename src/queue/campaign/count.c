@@ -11,21 +11,10 @@
 #include "queue/sql/columns.h"
 #include "queue/sql/transaction.h"
 
-/* ---- statements ---- */
-
-enum mq_status mq_campaign_query(struct mq_queue *queue, const char *text, struct mq_args args,
-                                 struct mq_error *err)
-{
-    char *sql = mq_sql_expand(queue->dialect, &queue->names, text);
-    enum mq_status status = sql ? mq_sql_query_text(queue, sql, args, err) : mq_error_nomem(err);
-    free(sql);
-    return status;
-}
-
 enum mq_status mq_campaign_int(struct mq_queue *queue, const char *text, struct mq_args args,
                                int64_t *value, struct mq_error *err)
 {
-    enum mq_status status = mq_campaign_query(queue, text, args, err);
+    enum mq_status status = mq_sql_query_template(queue, text, args, err);
     if (status == MQ_OK && mq_sql_next(queue, &status, err)) {
         mq_value_int(queue->db->driver->column(queue->db, 0), value);
         mq_sql_finish(queue);

@@ -22,10 +22,7 @@ enum mq_status mq_campaigns_find(struct mq_queue *queue, const char *tail, struc
 /* Reads one, and locks it on a server, within a transaction. */
 enum mq_status mq_campaign_lock(struct mq_queue *queue, int64_t id, struct mq_campaign *out,
                                 struct mq_error *err);
-/* Runs a query, a template without a slot. */
-enum mq_status mq_campaign_query(struct mq_queue *queue, const char *text, struct mq_args args,
-                                 struct mq_error *err);
-/* The number in the first row of such a query; unchanged without a row or on NULL. */
+/* The number in the first row of a query by a template; unchanged without a row or on NULL. */
 enum mq_status mq_campaign_int(struct mq_queue *queue, const char *text, struct mq_args args,
                                int64_t *value, struct mq_error *err);
 /* Says whether claims feed campaigns. */

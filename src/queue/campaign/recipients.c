@@ -266,14 +266,14 @@ enum mq_status mq_campaign_find(struct mq_queue *queue, int64_t id, struct mq_st
         MQ_TRY(mq_suppress_check(&reads, &one, err));
     }
     enum mq_status status =
-        address.data ? mq_campaign_query(queue,
-                                         "SELECT id, address, name, fields FROM {p} "
-                                         "WHERE campaign_id = ?1 AND hash = ?2",
-                                         MQ_ARGS(mq_int(id), mq_int((int64_t)check.hash)), err)
-                     : mq_campaign_query(queue,
-                                         "SELECT id, address, name, fields FROM {p} "
-                                         "WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT 1",
-                                         first, err);
+        address.data ? mq_sql_query_template(queue,
+                                             "SELECT id, address, name, fields FROM {p} "
+                                             "WHERE campaign_id = ?1 AND hash = ?2",
+                                             MQ_ARGS(mq_int(id), mq_int((int64_t)check.hash)), err)
+                     : mq_sql_query_template(queue,
+                                             "SELECT id, address, name, fields FROM {p} "
+                                             "WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT 1",
+                                             first, err);
     while (mq_sql_next(queue, &status, err)) {
         status = take_row(queue, out, err);
     }
@@ -322,8 +322,8 @@ enum mq_status mq_campaign_read_jobs(struct mq_queue *queue, struct mq_job *cons
         return MQ_OK;
     }
     mq_buffer_char(&text, ')');
-    enum mq_status status =
-        text.failed ? mq_error_nomem(err) : mq_campaign_query(queue, text.data, MQ_NO_ARGS, err);
+    enum mq_status status = text.failed ? mq_error_nomem(err)
+                                        : mq_sql_query_template(queue, text.data, MQ_NO_ARGS, err);
     mq_buffer_clear(&text);
     while (mq_sql_next(queue, &status, err)) {
         struct mq_job *job = find_job(jobs, count, mq_sql_column_int(queue, 0));

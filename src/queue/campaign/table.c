@@ -123,7 +123,7 @@ enum mq_status mq_campaigns_find(struct mq_queue *queue, const char *tail, struc
     struct mq_buffer text = {0};
     mq_buffer_printf(&text, "SELECT " COLUMNS " FROM {M} WHERE %s", tail);
     enum mq_status status =
-        text.failed ? mq_error_nomem(err) : mq_campaign_query(queue, text.data, args, err);
+        text.failed ? mq_error_nomem(err) : mq_sql_query_template(queue, text.data, args, err);
     mq_buffer_clear(&text);
     while (mq_sql_next(queue, &status, err)) {
         status = take_row(queue, out, err);

@@ -104,5 +104,8 @@ char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names 
 /* Runs a template that is too rare for a slot of the driver. */
 enum mq_status mq_sql_exec_text(struct mq_queue *queue, const char *text, struct mq_args args,
                                 struct mq_error *err);
+/* The same for a query, whose rows mq_sql_next() gives. */
+enum mq_status mq_sql_query_template(struct mq_queue *queue, const char *text, struct mq_args args,
+                                     struct mq_error *err);
 
 #endif

@@ -240,6 +240,15 @@ enum mq_status mq_sql_query_text(struct mq_queue *queue, const char *sql, struct
     return queue->db->driver->run(queue->db, &query, err);
 }
 
+enum mq_status mq_sql_query_template(struct mq_queue *queue, const char *text, struct mq_args args,
+                                     struct mq_error *err)
+{
+    char *sql = mq_sql_expand(queue->dialect, &queue->names, text);
+    enum mq_status status = sql ? mq_sql_query_text(queue, sql, args, err) : mq_error_nomem(err);
+    free(sql);
+    return status;
+}
+
 enum mq_status mq_sql_exec_text(struct mq_queue *queue, const char *text, struct mq_args args,
                                 struct mq_error *err)
 {

@@ -116,8 +116,8 @@ static enum mq_status mark_stored(struct mq_queue *queue, struct entry *entries,
         mq_buffer_printf(&text, "%s%" PRId64, i ? "," : "", (int64_t)entries[i].hash);
     }
     mq_buffer_cstr(&text, "){u}"); /* also those that an older snapshot does not have */
-    enum mq_status status =
-        text.failed ? mq_error_nomem(err) : mq_suppress_query(queue, text.data, MQ_NO_ARGS, err);
+    enum mq_status status = text.failed ? mq_error_nomem(err)
+                                        : mq_sql_query_template(queue, text.data, MQ_NO_ARGS, err);
     mq_buffer_clear(&text);
     while (mq_sql_next(queue, &status, err)) {
         uint64_t hash = (uint64_t)mq_sql_column_int(queue, 0);
@@ -154,7 +154,7 @@ static enum mq_status insert(struct mq_tx *tx, const struct entry *entries, size
     enum mq_status status =
         text.failed ? mq_error_nomem(err)
         : n == 0    ? MQ_OK
-                    : mq_suppress_query(tx->queue, text.data, (struct mq_args){values, n}, err);
+                    : mq_sql_query_template(tx->queue, text.data, (struct mq_args){values, n}, err);
     mq_sql_finish(tx->queue);
     mq_buffer_clear(&text);
     return status;
@@ -285,7 +285,7 @@ static enum mq_status run_on(struct mq_queue *queue, const char *begin,
     }
     if (status == MQ_OK) {
         struct mq_args args = {condition.values, condition.count};
-        status = mq_suppress_query(queue, condition.text.data, args, err);
+        status = mq_sql_query_template(queue, condition.text.data, args, err);
     }
     mq_buffer_clear(&condition.text);
     return status;

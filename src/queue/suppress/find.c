@@ -125,8 +125,8 @@ static enum mq_status ask_some(struct mq_queue *queue, struct suspects *all, siz
     }
     mq_buffer_cstr(&text, ") ORDER BY hash, scope, reason");
     *next = end;
-    enum mq_status status =
-        text.failed ? mq_error_nomem(err) : mq_suppress_query(queue, text.data, MQ_NO_ARGS, err);
+    enum mq_status status = text.failed ? mq_error_nomem(err)
+                                        : mq_sql_query_template(queue, text.data, MQ_NO_ARGS, err);
     mq_buffer_clear(&text);
     while (mq_sql_next(queue, &status, err)) {
         status = mark(queue, all, err);

@@ -2,6 +2,7 @@
  * mail that was looked up when it was stored. */
 #include <stdlib.h>
 
+#include "queue/sql/dialect.h"
 #include "queue/sql/statements.h"
 #include "queue/suppress/internal.h"
 
@@ -55,8 +56,8 @@ static enum mq_status read_more(struct mq_queue *queue, struct mq_suppress_state
     size_t count = 0, room = (size_t)(newest - state->to);
     uint64_t *more = malloc(room * sizeof(*more));
     enum mq_status status =
-        more ? mq_suppress_query(queue, "SELECT hash FROM {Z} WHERE seq > ?1 AND seq <= ?2",
-                                 MQ_ARGS(mq_int(state->to), mq_int(newest)), err)
+        more ? mq_sql_query_template(queue, "SELECT hash FROM {Z} WHERE seq > ?1 AND seq <= ?2",
+                                     MQ_ARGS(mq_int(state->to), mq_int(newest)), err)
              : mq_error_nomem(err);
     while (mq_sql_next(queue, &status, err)) {
         if (count < room) { /* numbers are unique, so there is room */

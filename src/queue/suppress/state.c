@@ -99,17 +99,6 @@ void mq_suppress_free(struct mq_queue *queue)
     queue->suppress = NULL;
 }
 
-/* ---- statements ---- */
-
-enum mq_status mq_suppress_query(struct mq_queue *queue, const char *text, struct mq_args args,
-                                 struct mq_error *err)
-{
-    char *sql = mq_sql_expand(queue->dialect, &queue->names, text);
-    enum mq_status status = sql ? mq_sql_query_text(queue, sql, args, err) : mq_error_nomem(err);
-    free(sql);
-    return status;
-}
-
 enum mq_status mq_suppress_newest(struct mq_queue *queue, bool locks, int64_t *newest,
                                   struct mq_error *err)
 {
@@ -119,7 +108,7 @@ enum mq_status mq_suppress_newest(struct mq_queue *queue, bool locks, int64_t *n
         return mq_sql_int(queue, MQ_SQL_CONFIG_GET, key, newest, err);
     }
     enum mq_status status =
-        mq_suppress_query(queue, "SELECT {V} FROM {c} WHERE {q}key{q} = ?1{u}", key, err);
+        mq_sql_query_template(queue, "SELECT {V} FROM {c} WHERE {q}key{q} = ?1{u}", key, err);
     while (mq_sql_next(queue, &status, err)) {
         *newest = mq_sql_column_int(queue, 0);
     }
