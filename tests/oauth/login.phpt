@@ -44,9 +44,9 @@ function login(array $words, ?callable $says = null, array $environment = [], st
 $generic = ['login', 'generic', '--account', 'main', '--client-id', 'public', '--scope', 'openid offline_access mail',
     '--token-endpoint', "$server->issuer/token", '--device-endpoint', "$server->issuer/device/auth",
     '--authorization-endpoint', "$server->issuer/auth", '--revocation-endpoint', "$server->issuer/token/revocation"];
-$approves = function (string $line) use ($server): void {
+$approves = function (string $line, int $after = 0) use ($server): void {
     preg_match('/the code (\S+)\./', $line, $match)
-        && $server->do('approve', ['code' => $match[1], 'user' => 'alice@example.org']);
+        && $server->do('approve', ['code' => $match[1], 'user' => 'alice@example.org', 'after' => $after]);
 };
 
 echo "-- a code to enter\n";
@@ -60,6 +60,24 @@ $server->do('settings', ['fault' => 'slow_down', 'faults' => 1]);
 login(['login', 'generic', '--account', 'main'], $approves);
 $server->do('settings', ['fault' => null]);
 var_dump(microtime(true) - $started > 1 + 6);
+echo "-- the user takes five seconds, and the server wants to be asked every two\n";
+$asked = static fn(string $what): int => $server->counts()[$what] ?? 0;
+$before = [$asked('device_code 400'), $asked('device_code 200')];
+$server->do('settings', ['interval' => 2]);
+login(['login', 'generic', '--account', 'main'], fn(string $line) => $approves($line, 5000));
+$server->do('settings', ['interval' => 1]);
+$pending = $asked('device_code 400') - $before[0];
+echo $pending === 1 || $pending === 2 ? 'asked again' : "asked $pending times too early", ', ',
+    $asked('device_code 200') - $before[1], " time with success\n";
+echo "-- an answer of 10 MB, and one that the server is down: asked half as often from then on\n";
+foreach (['huge', 'down'] as $fault) {
+    $started = microtime(true);
+    $server->do('settings', ['fault' => $fault, 'faults' => 1]);
+    login(['login', 'generic', '--account', 'main'], $approves);
+    $server->do('settings', ['fault' => null]);
+    var_dump(microtime(true) - $started > 1 + 2);
+}
+echo $asked('fault 200'), ' ', $asked('fault 503'), "\n";
 echo "-- denied\n";
 $before = file_get_contents($file);
 login(['login', 'generic', '--account', 'main'], fn(string $line) => preg_match('/the code (\S+)\./', $line, $match)
@@ -158,6 +176,24 @@ Account main is ready, in DIR/new/main.json. Use it so:
     smtp://USER@HOST:587?auth=oauth2&account=main
 Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
 bool(true)
+-- the user takes five seconds, and the server wants to be asked every two
+exit 0
+Account main is ready, in DIR/new/main.json. Use it so:
+    smtp://USER@HOST:587?auth=oauth2&account=main
+Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
+asked again, 1 time with success
+-- an answer of 10 MB, and one that the server is down: asked half as often from then on
+exit 0
+Account main is ready, in DIR/new/main.json. Use it so:
+    smtp://USER@HOST:587?auth=oauth2&account=main
+Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
+bool(true)
+exit 0
+Account main is ready, in DIR/new/main.json. Use it so:
+    smtp://USER@HOST:587?auth=oauth2&account=main
+Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
+bool(true)
+1 1
 -- denied
 exit 77
 Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
