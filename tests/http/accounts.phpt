@@ -1,5 +1,5 @@
 --TEST--
-microsoftgraph+https:// and gmail+https://: the message as their documentation has it, tokens of an account, and who gets the mail
+microsoftgraph+https:// and gmail+https://: the message as their documentation has it, tokens of an account, who gets the mail, and errors
 --EXTENSIONS--
 mailqueue
 posix
@@ -88,6 +88,29 @@ $queue = new TestQueue();
 $queue->add('a', ['somebody@example.org']);
 $report = $queue->work($dsn('microsoftgraph', $api));
 echo "another token too: $report->end, ", $queue->state('a'), str_contains($report->reason, 'token-') ? ', shows the token' : '', ", $report->reason\n";
+echo "-- errors in the shapes of the documentation\n";
+$account('token-one');
+$graph = static fn(string $code, string $message): array => ['error' => ['code' => $code, 'message' => $message,
+    'innerError' => ['date' => '2026-11-26T10:00:00', 'request-id' => '0f', 'client-request-id' => '0f']]];
+$gmail = static fn(int $status, string $domain, string $reason, string $message): array => ['error' => ['code' => $status,
+    'message' => $message, 'errors' => [['message' => $message, 'domain' => $domain, 'reason' => $reason]]]];
+foreach ([
+    ['microsoftgraph', 403, $graph('ErrorSendAsDenied', 'No right to send for this mailbox.')],
+    ['microsoftgraph', 403, $graph('ErrorAccessDenied', 'Access is denied.')],
+    ['microsoftgraph', 400, $graph('ErrorInvalidRecipients', 'At least one recipient is not valid.')],
+    ['gmail', 403, $gmail(403, 'usageLimits', 'rateLimitExceeded', 'Rate Limit Exceeded')],
+    ['gmail', 400, $gmail(400, 'global', 'failedPrecondition', 'Mail service not enabled')],
+    ['gmail', 400, $gmail(400, 'global', 'invalidArgument', 'Invalid To header')],
+] as [$name, $status, $body]) {
+    $api = new Api($apis[$name]);
+    $api->answers($apis[$name]['answer'], ['status' => $status, 'body' => json_encode($body)]);
+    $queue = new TestQueue();
+    $queue->add('before', ['somebody@example.org'], priority: 1);
+    $queue->add('mail', ['somebody@example.org']);
+    $report = $queue->work($dsn($name, $api), connections: 1);
+    echo "$report->end, $report->sent sent, ", $queue->state('mail'), ', ', $queue->queue->stats()->pausedUntil === null
+        ? 'goes on' : 'is paused', "\n    ", $queue->queue->jobs()[0]->lastError ?? '', "\n";
+}
 echo "-- no account\n";
 foreach (['gmail+https://default', 'gmail+https://default?account=none', 'microsoftgraph+https://me:x@default?account=shop'] as $bad) {
     try {
@@ -134,6 +157,19 @@ who gets it:
 -- a token that is refused
 empty, 2 sent, ; 1 token requests
 another token too: relay, pending 0, 401 wrong authorization; log in again: mailqueue login
+-- errors in the shapes of the documentation
+empty, 1 sent, failed 1, goes on
+    403 ErrorSendAsDenied: No right to send for this mailbox.
+relay, 1 sent, pending 0, is paused
+    403 ErrorAccessDenied: Access is denied.
+empty, 1 sent, parked 1 for refused refused somebody@example.org, goes on
+    400 ErrorInvalidRecipients: At least one recipient is not valid.
+relay, 1 sent, pending 0, is paused
+    403 rateLimitExceeded: Rate Limit Exceeded
+relay, 1 sent, pending 0, is paused
+    400 failedPrecondition: Mail service not enabled
+empty, 1 sent, parked 1 for refused refused somebody@example.org, goes on
+    400 invalidArgument: Invalid To header
 -- no account
 transport: this API needs an OAuth2 account; write microsoftgraph+https://default?account=NAME or gmail+https://default?account=NAME, and make the account with mailqueue login
 account none: %/none.json: No such file or directory; mailqueue accounts lists those that there are, mailqueue login makes one
