@@ -133,7 +133,7 @@ who gets it:
     gone
 -- a token that is refused
 empty, 2 sent, ; 1 token requests
-another token too: relay, pending 0, 401 wrong authorization; log in again: mailqueue login
+another token too: relay, pending 0, account shop: log in again: mailqueue login generic --account shop; it said: 401 wrong authorization
 -- no account
 transport: this API needs an OAuth2 account; write microsoftgraph+https://default?account=NAME or gmail+https://default?account=NAME, and make the account with mailqueue login
 account none: %/none.json: No such file or directory; mailqueue accounts lists those that there are, mailqueue login makes one
