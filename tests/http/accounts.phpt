@@ -88,6 +88,17 @@ $queue = new TestQueue();
 $queue->add('a', ['somebody@example.org']);
 $report = $queue->work($dsn('microsoftgraph', $api));
 echo "another token too: $report->end, ", $queue->state('a'), str_contains($report->reason, 'token-') ? ', shows the token' : '', ", $report->reason\n";
+echo "-- no token can be had\n";
+foreach ($apis as $name => $settings) {
+    $api = new Api($settings);
+    $tokens = new Api(['answer' => ['status' => 400, 'body' => '{"error":"invalid_grant"}']]);
+    $account('', "http://127.0.0.1:$tokens->port/token");
+    $queue = new TestQueue();
+    $queue->add('a', ['somebody@example.org']);
+    $report = $queue->work($dsn($name, $api));
+    echo "$name: $report->end, ", count(array_keys(array_column($queue->events, 'event'), 'claimed')), ' claimed, ',
+        count($api->requests()), ' requests, ', count($tokens->requests()), ' token requests, ', $queue->state('a'), "\n  $report->reason\n";
+}
 echo "-- no account\n";
 foreach (['gmail+https://default', 'gmail+https://default?account=none', 'microsoftgraph+https://me:x@default?account=shop'] as $bad) {
     try {
@@ -134,6 +145,11 @@ who gets it:
 -- a token that is refused
 empty, 2 sent, ; 1 token requests
 another token too: relay, pending 0, account shop: log in again: mailqueue login generic --account shop; it said: 401 wrong authorization
+-- no token can be had
+microsoftgraph: relay, 0 claimed, 0 requests, 1 token requests, pending 0
+  account shop: log in again: mailqueue login generic --account shop (the refresh token has ended, was revoked or belongs to another client: invalid_grant)
+gmail: relay, 0 claimed, 0 requests, 1 token requests, pending 0
+  account shop: log in again: mailqueue login generic --account shop (the refresh token has ended, was revoked or belongs to another client: invalid_grant)
 -- no account
 transport: this API needs an OAuth2 account; write microsoftgraph+https://default?account=NAME or gmail+https://default?account=NAME, and make the account with mailqueue login
 account none: %/none.json: No such file or directory; mailqueue accounts lists those that there are, mailqueue login makes one
