@@ -111,6 +111,17 @@ foreach ([
     echo "$report->end, $report->sent sent, ", $queue->state('mail'), ', ', $queue->queue->stats()->pausedUntil === null
         ? 'goes on' : 'is paused', "\n    ", $queue->queue->jobs()[0]->lastError ?? '', "\n";
 }
+echo "-- no token can be had\n";
+foreach ($apis as $name => $settings) {
+    $api = new Api($settings);
+    $tokens = new Api(['answer' => ['status' => 400, 'body' => '{"error":"invalid_grant"}']]);
+    $account('', "http://127.0.0.1:$tokens->port/token");
+    $queue = new TestQueue();
+    $queue->add('a', ['somebody@example.org']);
+    $report = $queue->work($dsn($name, $api));
+    echo "$name: $report->end, ", count(array_keys(array_column($queue->events, 'event'), 'claimed')), ' claimed, ',
+        count($api->requests()), ' requests, ', count($tokens->requests()), ' token requests, ', $queue->state('a'), "\n  $report->reason\n";
+}
 echo "-- no account\n";
 foreach (['gmail+https://default', 'gmail+https://default?account=none', 'microsoftgraph+https://me:x@default?account=shop'] as $bad) {
     try {
@@ -156,7 +167,7 @@ who gets it:
     gone
 -- a token that is refused
 empty, 2 sent, ; 1 token requests
-another token too: relay, pending 0, 401 wrong authorization; log in again: mailqueue login
+another token too: relay, pending 0, account shop: log in again: mailqueue login generic --account shop; it said: 401 wrong authorization
 -- errors in the shapes of the documentation
 empty, 1 sent, failed 1, goes on
     403 ErrorSendAsDenied: No right to send for this mailbox.
@@ -170,6 +181,11 @@ relay, 1 sent, pending 0, is paused
     400 failedPrecondition: Mail service not enabled
 empty, 1 sent, parked 1 for refused refused somebody@example.org, goes on
     400 invalidArgument: Invalid To header
+-- no token can be had
+microsoftgraph: relay, 0 claimed, 0 requests, 1 token requests, pending 0
+  account shop: log in again: mailqueue login generic --account shop (the refresh token has ended, was revoked or belongs to another client: invalid_grant)
+gmail: relay, 0 claimed, 0 requests, 1 token requests, pending 0
+  account shop: log in again: mailqueue login generic --account shop (the refresh token has ended, was revoked or belongs to another client: invalid_grant)
 -- no account
 transport: this API needs an OAuth2 account; write microsoftgraph+https://default?account=NAME or gmail+https://default?account=NAME, and make the account with mailqueue login
 account none: %/none.json: No such file or directory; mailqueue accounts lists those that there are, mailqueue login makes one
