@@ -129,6 +129,9 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
     ['block' => 'docs/operations.md: mailqueue config mailSlowdown', 'through' => static fn(string $block): string
         => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; ' . $block
             . "\nmailqueue config; mailqueue config --unset mailSlowdown", 'shows' => '~mailSlowdown +40~'],
+    ['block' => 'docs/operations.md: mailqueue config mailReserve', 'through' => static fn(string $block): string
+        => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; ' . $block
+            . "\nmailqueue config; mailqueue config --unset mailReserve", 'shows' => '~mailReserve +20~'],
     ['name' => 'no limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 0'],
     ['name' => 'files of a shop', 'user' => 'root', 'run' => 'mkdir -p /srv/shop; '
         . 'echo png >/srv/shop/logo.png; echo pdf >/srv/shop/terms.pdf'],
