@@ -26,6 +26,8 @@ use MailQueue\Cli\Command\Status;
 use MailQueue\Cli\Command\Suppress;
 use MailQueue\Cli\Command\Verdict;
 use MailQueue\Cli\Command\Work;
+use MailQueue\Cli\Work\Process;
+use MailQueue\Cli\Work\Processes;
 
 /** Runs the command that the command line names; returns the exit code. */
 final class Application
@@ -111,6 +113,9 @@ final class Application
     private static function run(Arguments $args): int
     {
         $args->check();
+        if ($args->command === 'work' && Processes::count($args) > 1 && !Process::isOne()) {
+            return (new Processes($args))->run(); // without a bootstrap file, which the others load
+        }
         [$class, $method] = self::METHODS[(string) $args->command];
         $run = [new $class($args, new Settings($args)), $method];
         assert(is_callable($run));

@@ -918,6 +918,8 @@ namespace MailQueue {
         /** Recipients an hour; 0: no limit. */
         public readonly int $limit;
         public readonly int $burst;
+        /** Tokens of the hourly limit that mail of a priority below 0 leaves to other mail (mailReserve). */
+        public readonly int $reserve;
         /** "average" or "strict" */
         public readonly string $rateMode;
         /** Recipients that the hourly limit lets go now; null without a limit. */

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: dd51a36da49d614a17ac46719245e50d15761f9d */
+ * Stub hash: 2a81ac7813e2bf5b97432454cc2bfb853baa5ec3 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -1037,6 +1037,12 @@ static zend_class_entry *register_class_MailQueue_Stats(void)
 	zend_string *property_burst_name = zend_string_init("burst", sizeof("burst") - 1, 1);
 	zend_declare_typed_property(class_entry, property_burst_name, &property_burst_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_burst_name);
+
+	zval property_reserve_default_value;
+	ZVAL_UNDEF(&property_reserve_default_value);
+	zend_string *property_reserve_name = zend_string_init("reserve", sizeof("reserve") - 1, 1);
+	zend_declare_typed_property(class_entry, property_reserve_name, &property_reserve_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_reserve_name);
 
 	zval property_rateMode_default_value;
 	ZVAL_UNDEF(&property_rateMode_default_value);

@@ -207,6 +207,7 @@ final class MailQueue\Stats
   readonly bool $enabled
   readonly int $limit
   readonly int $burst
+  readonly int $reserve
   readonly string $rateMode
   readonly ?float $tokens
   readonly ?int $nextTokenAt

@@ -129,6 +129,12 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
     ['block' => 'docs/operations.md: mailqueue config mailSlowdown', 'through' => static fn(string $block): string
         => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; ' . $block
             . "\nmailqueue config; mailqueue config --unset mailSlowdown", 'shows' => '~mailSlowdown +40~'],
+    ['block' => 'docs/operations.md: mailqueue config mailReserve', 'through' => static fn(string $block): string
+        => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; ' . $block
+            . "\nmailqueue config; mailqueue config --unset mailReserve", 'shows' => '~mailReserve +20~'],
+    ['block' => 'docs/operations.md: mailqueue work --processes', 'through' => static fn(string $block): string
+        => "export MAILQUEUE_DATABASE=/home/me/processes.sqlite MAILQUEUE_TRANSPORT=null://null; mailqueue migrate
+for i in 1 2 3; do echo hi | mailqueue sendmail b@example.net; done; $block", 'shows' => '~: 3 sent; nothing more is due~'],
     ['name' => 'no limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 0'],
     ['name' => 'files of a shop', 'user' => 'root', 'run' => 'mkdir -p /srv/shop; '
         . 'echo png >/srv/shop/logo.png; echo pdf >/srv/shop/terms.pdf'],
