@@ -158,6 +158,8 @@ for i in 1 2 3; do echo hi | mailqueue sendmail b@example.net; done; $block", 's
     ['block' => 'docs/suppression.md: <?php // unsubscribe.php', 'through' => php('$_GET["t"] = "x";'), 'shows' => '/not complete, or too old/'],
     ['block' => "docs/campaigns.md: \$campaign = \$queue->campaign('spring')", 'through' => php($queue . '$members = [["email" => "ann@example.net", "name" => "Ann"]];',
         '$campaign->cancel(); $queue->delete(array_column($queue->jobs(type: "campaign"), "id"));'), 'shows' => '/^Subject: Spring, Ann!/m'],
+    ['block' => 'docs/campaigns.md: export MAILQUEUE_DATABASE', 'shows' => ['/^Subject: May, Ann!/m', '/^may starts at /m', '/^recipients  2$/m']],
+    ['name' => 'no campaign', 'run' => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; mailqueue campaign cancel may --yes; mailqueue delete --type campaign --yes'],
     ['block' => 'docs/campaigns.md: <?php // bootstrap.php', 'through' => static fn(string $block): string
         => 'printf %s ' . escapeshellarg(base64_encode($block)) . ' | base64 -d >finished.php; php -r '
         . escapeshellarg('exit(is_callable((require "finished.php")["onFinished"]) ? 0 : 1);')],

@@ -10,11 +10,9 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
-#include "policy/states.h"
 
 struct mq_ids;
 struct mq_job;
-struct mq_job_list;
 struct mq_queue;
 
 #define MQ_CAMPAIGN_LIVE     1000
@@ -124,27 +122,5 @@ enum mq_status mq_campaign_read_jobs(struct mq_queue *queue, struct mq_job *cons
 enum mq_status mq_campaign_take_finished(struct mq_queue *queue, int64_t *id, struct mq_error *err);
 /* Notes that onFinished has returned. */
 enum mq_status mq_campaign_told(struct mq_queue *queue, int64_t id, struct mq_error *err);
-
-/* ---- progress ---- */
-
-struct mq_campaign_progress {
-    struct mq_campaign campaign;
-    int64_t jobs[MQ_STATE_COUNT];
-    int64_t refused; /* of the parked ones */
-    int64_t limit;   /* recipients an hour for all mail; 0: none */
-    int64_t now_s;
-};
-enum mq_status mq_campaign_look(struct mq_queue *queue, int64_t id,
-                                struct mq_campaign_progress *out, struct mq_error *err);
-struct mq_campaign_page {
-    int64_t id, after; /* of the campaign, and of a job */
-    int limit;
-};
-/* Lists parked jobs, by ascending id. */
-enum mq_status mq_campaign_failures(struct mq_queue *queue, const struct mq_campaign_page *page,
-                                    struct mq_job_list *out, struct mq_error *err);
-/* Makes refused and exhausted jobs pending; a finished campaign runs again for them. */
-enum mq_status mq_campaign_retry(struct mq_queue *queue, int64_t id, int64_t *changed,
-                                 struct mq_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* Campaigns in the queue: feeding, counting, pausing, cancelling, ending, suppression. */
 #include "queue/campaign/campaign.h"
+#include "queue/campaign/progress.h"
 #include "queue_fixture.h"
 
 #include "queue/suppress/suppress.h"
