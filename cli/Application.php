@@ -6,6 +6,7 @@ namespace MailQueue\Cli;
 
 use MailQueue;
 use MailQueue\Cli\Command\Adopt;
+use MailQueue\Cli\Command\Bounce;
 use MailQueue\Cli\Command\Campaign;
 use MailQueue\Cli\Command\Config;
 use MailQueue\Cli\Command\Examine;
@@ -51,6 +52,7 @@ final class Application
         'forget' => [Forget::class, 'run'],
         'suppress' => [Suppress::class, 'run'],
         'campaign' => [Campaign::class, 'run'],
+        'bounce' => [Bounce::class, 'run'],
         'config' => [Config::class, 'run'],
         'page' => [Page::class, 'run'],
         'send' => [Send::class, 'run'],

@@ -288,6 +288,7 @@ final class Commands
         ],
         'suppress' => Command\Suppress::ABOUT,
         'campaign' => Command\Campaign::ABOUT,
+        'bounce' => Command\Bounce::ABOUT,
         'config' => [
             'args' => '[KEY [VALUE]]',
             'words' => 2,
