@@ -42,7 +42,8 @@ final class PostfixSink
     {
         clearstatcache();
         $from = max(0, (int) filesize($this->counts) - 200);
-        preg_match_all('/mesg=(\d+)/', (string) file_get_contents($this->counts, offset: $from), $all);
+        $said = (string) file_get_contents($this->counts, offset: $from);
+        preg_match_all('/mesg=(\d+)/', $said, $all);
         return (int) end($all[1]);
     }
 
@@ -173,7 +174,10 @@ function campaign_slowest(array $counts): float
     return is_finite($slowest) ? $slowest : 0.0;
 }
 
-/** @param array{sent: int, seconds: float, cpu: float, sink: float, rss: float, slowest: float} $got */
+/**
+ * @param array{sent: int, seconds: float, cpu: float, sink: float, rss: float, slowest: float} $got
+ * @return array<string, float>
+ */
 function campaign_detail(array $got, int $count): array
 {
     return array_filter([
@@ -188,8 +192,13 @@ function campaign_detail(array $got, int $count): array
     ]);
 }
 
-function campaign_send(Results $results, string $name, ?string $dkim, bool $slow, int $seconds): void
-{
+function campaign_send(
+    Results $results,
+    string $name,
+    ?string $dkim,
+    bool $slow,
+    int $seconds,
+): void {
     $path = campaign_running($seconds * 9000);
     $sink = $slow ? new SlowSink() : new PostfixSink();
     $before = $sink->count();
