@@ -75,6 +75,13 @@ function alternate(int $rounds, array $cases): array
     return array_map(median(...), $seen);
 }
 
+/** The value of --NAME=VALUE on the command line. */
+function option(string $name): ?string
+{
+    $given = preg_grep("/^--$name=./", $_SERVER['argv']);
+    return $given ? substr(end($given), strlen($name) + 3) : null;
+}
+
 function directory(): string
 {
     static $directory;
@@ -189,6 +196,11 @@ final class Sink
         }
         $this->port = (int) @file_get_contents($file)
             ?: throw new \RuntimeException('the sink did not start');
+    }
+
+    public function pid(): int
+    {
+        return proc_get_status($this->process)['pid'];
     }
 
     /** SIGHUP reads the script again. */

@@ -21,8 +21,8 @@ const PAGE_VIEW = 100.0;
 function bench_page(Results $results, bool $quick): void
 {
     putenv('MAILQUEUE_SO=' . own_library());
-    $mails = (int) (page_option('mails') ?? ($quick ? 100_000 : 1_000_000));
-    $kept = page_option('keep');
+    $mails = (int) (option('mails') ?? ($quick ? 100_000 : 1_000_000));
+    $kept = option('keep');
     $path = $kept ?? fresh('page');
     is_file($path) || page_fill_file($path, $mails);
     page_measure($results, 'SQLite', $path, new MailQueue($path));
@@ -39,12 +39,6 @@ function bench_page(Results $results, bool $quick): void
         page_measure($results, $server->name(), $server->dsn, $queue);
         $server->stop();
     }
-}
-
-function page_option(string $name): ?string
-{
-    $given = preg_grep("/^--$name=./", $_SERVER['argv']);
-    return $given ? substr(end($given), strlen($name) + 3) : null;
 }
 
 function page_fill_file(string $path, int $mails): void

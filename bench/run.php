@@ -8,7 +8,7 @@ declare(strict_types=1);
 namespace Bench;
 
 $files = 'lib enqueue latency claim worker compose sendmail server database dispatch '
-    . 'after_response history suppress page daemon sessions http';
+    . 'after_response history suppress page daemon sessions http campaign campaign_send';
 foreach (explode(' ', $files) as $file) {
     require __DIR__ . "/$file.php";
 }
@@ -29,11 +29,16 @@ $parts = [
     'daemon' => bench_daemon(...),
     'sessions' => bench_sessions(...),
     'http' => bench_http(...),
+    'campaign' => bench_campaign(...),
+    'campaign-add' => bench_campaign_add(...),
+    'campaign-send' => bench_campaign_send(...),
+    'campaign-rsa' => bench_campaign_rsa(...),
+    'campaign-reset' => bench_campaign_reset(...),
 ];
 $options = array_slice($argv, 1);
 $named = array_values(array_filter($options, static fn(string $o): bool => $o[0] !== '-'));
-$onlyNamed = ['dispatch' => 0, 'page' => 0, 'sessions' => 0]; // database runs dispatch
-$wanted = $named ?: array_keys(array_diff_key($parts, $onlyNamed));
+$onlyNamed = '/^(dispatch|page|sessions|campaign.*)$/'; // database runs dispatch
+$wanted = $named ?: preg_grep($onlyNamed, array_keys($parts), PREG_GREP_INVERT);
 $results = new Results();
 directory(); // made by the parent, which removes it: the children end by SIGKILL
 fprintf(

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Web;
 
 use MailQueue\Cli\Move\Record;
+use MailQueue\Cli\Report\Pauses;
 use MailQueue\Stats;
 
 /** What keeps mail from its recipients, in words, each with its cure. */
@@ -43,7 +44,7 @@ final class Troubles
                     : $t('No worker has run for %s.', $texts->span($silence)),
                     $t('Mail is due. Start "mailqueue work", or look at cron; "mailqueue doctor" '
                         . 'finds out why.')] : null,
-            $stats->pausedUntil === null ? null : $this->pause($stats),
+            ...$stats->pausedUntil === null ? [] : $this->pauses(),
             $stats->parked === 0 ? null : [$t(
                 'Waiting for a decision: %s.',
                 $texts->mails($stats->parked)
@@ -66,17 +67,19 @@ final class Troubles
         }, $record->other);
     }
 
-    /** @return array{string, string} */
-    private function pause(Stats $stats): array
+    /** @return list<array{string, string}> */
+    private function pauses(): array
     {
-        $reason = (string) $stats->pauseReason;
-        [, $cure] = Meaning::of($reason);
-        return [$this->context->t(
-            'The relay %s is paused until %s: %s',
-            (string) $stats->pausedRelay,
-            $this->context->texts->time($stats->pausedUntil),
-            rtrim($reason, '.') . '.'
-        ),
-            $this->context->t($cure)];
+        $texts = [];
+        foreach (Pauses::of($this->context->queue) as $relay => $pause) {
+            [, $cure] = Meaning::of($pause['reason']);
+            $texts[] = [$this->context->t(
+                'The relay %s is paused until %s: %s',
+                (string) $relay,
+                $this->context->texts->time($pause['until']),
+                rtrim($pause['reason'], '.') . '.'
+            ), $this->context->t($cure)];
+        }
+        return $texts;
     }
 }

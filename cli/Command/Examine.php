@@ -30,9 +30,12 @@ final class Examine extends Command
             : (new Doctor($this->settings))->findings();
         $this->result($findings, static function () use ($findings): void {
             foreach ($findings as $finding) {
-                $mark = $finding['ok'] ? Terminal::paint('ok  ', Terminal::GREEN)
-                    : Terminal::paint('look', Terminal::YELLOW);
-                echo "$mark  ", Terminal::safe($finding['what']), "\n";
+                $isTest = str_starts_with($finding['what'], 'Test mode');
+                [$mark, $colour] = $finding['ok'] ? ['ok  ', Terminal::GREEN]
+                    : ['look', $isTest ? Terminal::RED : Terminal::YELLOW];
+                $what = Terminal::safe($finding['what']);
+                echo Terminal::paint($mark, $colour), '  ',
+                $isTest ? Terminal::paint($what, $colour) : $what, "\n";
                 $lines = [...explode("\n        ", $finding['cure'], 2), $finding['run'] ?? ''];
                 foreach ($finding['ok'] ? [] : array_filter($lines) as $i => $line) {
                     echo $i === 0 ? '      ' : '        ', Terminal::safe($line), "\n";

@@ -69,16 +69,21 @@ final class Stats extends Command
             return;
         }
         $most = max(1, ...array_map(self::sent(...), array_values($rows)));
-        $bars = stream_isatty(STDOUT);
-        $table = [[$by, ...self::EVENTS, 'wait p50', 'p95', ...($bars ? [''] : [])]];
+        $table = [[$by, ...self::EVENTS, 'wait p50', 'p95']];
         foreach ($rows as $one => $row) {
             $line = [self::name($one, $by)];
             foreach (self::EVENTS as $event) {
                 $line[] = (string) ($row['events'][$event] ?? 0);
             }
-            $bar = str_repeat('█', (int) round(self::BAR * self::sent($row) / $most));
-            array_push($line, self::wait($row['p50']), self::wait($row['p95']));
-            $table[] = [...$line, ...($bars ? [$bar] : [])];
+            $table[] = [...$line, self::wait($row['p50']), self::wait($row['p95'])];
+        }
+        $width = self::BAR + array_sum(array_map(static fn (int $i): int => 2
+            + max(array_map(Terminal::width(...), array_column($table, $i))), array_keys($table[0])));
+        if (stream_isatty(STDOUT) && $width <= Terminal::columns(STDOUT)) {
+            $bars = array_map(static fn (array $row): string
+                => str_repeat('█', (int) round(self::BAR * self::sent($row) / $most)), $rows);
+            $table = array_map(static fn (array $line, string $bar): array
+                => [...$line, $bar], $table, ['', ...array_values($bars)]);
         }
         Terminal::table($table);
     }

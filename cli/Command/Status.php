@@ -10,6 +10,7 @@ use MailQueue\Cli\Move\Notice;
 use MailQueue\Cli\Oauth\Account;
 use MailQueue\Cli\Strays;
 use MailQueue\Cli\Report\Metrics;
+use MailQueue\Cli\Report\Pauses;
 use MailQueue\Cli\Report\SlowDomains;
 use MailQueue\Cli\Report\Waiting;
 use MailQueue\Cli\Terminal;
@@ -48,17 +49,11 @@ final class Status extends Command
     /** @return list<string> a text for each relay that is paused, the last one to be used first */
     public static function pauses(MailQueue $queue): array
     {
-        $texts = $ends = [];
-        $kept = json_decode((string) $queue->config('mailRelayPause'), true);
-        foreach (is_array($kept) ? $kept : [] as $relay => $pause) {
-            if (is_string($pause) && preg_match('/\A(\d{1,11}) \d+ (.*)\z/s', $pause, $match)
-                && (int) $match[1] > time()) {
-                $ends[] = (int) $match[1];
-                $texts[] = 'The relay ' . Terminal::safe((string) $relay) . ' is paused until '
-                    . Terminal::time((int) $match[1]) . ': ' . Terminal::safe($match[2]);
-            }
+        $texts = [];
+        foreach (Pauses::of($queue) as $relay => $pause) {
+            $texts[] = 'The relay ' . Terminal::safe((string) $relay) . ' is paused until '
+                . Terminal::time($pause['until']) . ': ' . Terminal::safe($pause['reason']);
         }
-        array_multisort($ends, SORT_DESC, $texts);
         return $texts;
     }
 

@@ -1,35 +1,66 @@
-/* Checks recipients and stores them. A transaction has as many as are stored in about CHUNK_MS. */
+/* Checks recipients and stores them, as many in a transaction as take up to CHUNK_MS.
+ *
+ * The index of hashes is what costs: a recipient goes to a page of it by chance, and each
+ * transaction writes every page that it changes. So recipients are collected in batches, and each
+ * batch is stored in the order of its hashes: a transaction changes only the pages of its part of
+ * the index. While one batch is stored, part by part, the next is collected, and other programs
+ * write in between. */
 #include "campaign/adding.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/clock.h"
 #include "mime/idn.h"
 #include "queue/campaign/campaign.h"
+#include "queue/suppress/suppress.h"
 
-#define CHUNK_MS    20
-#define CHUNK_FIRST 500
-#define CHUNK_LEAST 50
+#define CHUNK_MS     16           /* without the commit, which takes its time also for few */
+#define CHUNK_LEAST  500          /* the first ones are stored in the order in which they came */
+#define BATCH_MAX    32768        /* recipients */
+#define BATCH_OCTETS (4032 << 10) /* just below a power of two, by which the memory grows */
+#define BATCH_MS     2000         /* a slow source's recipients do not wait longer than that */
+#define GAP_NS       2000000 /* for other writers, between transactions with nothing else to do */
 
-/* Offsets into the text: it moves while it grows. */
-struct place {
-    size_t at, len;
-};
+/* A recipient's texts follow each other from `at` on. */
 struct kept {
-    struct place address, name, fields;
+    int64_t hash; /* as the index has it */
+    size_t at;    /* an offset: the text moves while it grows */
+    size_t address, name, fields;
+};
+
+struct batch {
+    struct mq_buffer text;
+    struct kept kept[BATCH_MAX];
+    size_t count, stored;
+    int64_t begun_ms;
 };
 
 struct mq_adding {
     int64_t id;
     struct mq_mailing *mailing;
     struct mq_clock clock;
-    struct mq_buffer text; /* of the recipients that are not stored yet */
-    size_t count, chunk;
+    unsigned char key[MQ_SUPPRESSION_KEY];
+    struct batch batches[2];
+    int filling; /* the other one is being stored */
+    bool sorts;  /* the first ones are stored */
+    size_t chunk, taken;
     int64_t added;
-    struct kept kept[MQ_CAMPAIGN_ADD_MAX];
     struct mq_recipient items[MQ_CAMPAIGN_ADD_MAX];
 };
+
+/* The key is read only for the order: hashes are computed again where they are stored. */
+static enum mq_status begin(struct mq_queue *queue, struct mq_adding *adding, struct mq_error *err)
+{
+    MQ_TRY(mq_mailing_open(queue, adding->id, &adding->mailing, err));
+    const unsigned char *key = mq_queue_suppression_key(queue, err);
+    if (!key) {
+        return err->status;
+    }
+    memcpy(adding->key, key, sizeof(adding->key));
+    return MQ_OK;
+}
 
 enum mq_status mq_adding_begin(struct mq_queue *queue, int64_t campaign_id, struct mq_adding **out,
                                struct mq_error *err)
@@ -40,8 +71,8 @@ enum mq_status mq_adding_begin(struct mq_queue *queue, int64_t campaign_id, stru
     }
     adding->id = campaign_id;
     adding->clock = mq_clock_system();
-    adding->chunk = CHUNK_FIRST;
-    enum mq_status status = mq_mailing_open(queue, campaign_id, &adding->mailing, err);
+    adding->chunk = CHUNK_LEAST;
+    enum mq_status status = begin(queue, adding, err);
     if (status != MQ_OK) {
         mq_adding_free(adding);
         adding = NULL;
@@ -54,7 +85,8 @@ void mq_adding_free(struct mq_adding *adding)
 {
     if (adding) {
         mq_mailing_free(adding->mailing);
-        mq_buffer_clear(&adding->text);
+        mq_buffer_clear(&adding->batches[0].text);
+        mq_buffer_clear(&adding->batches[1].text);
         free(adding);
     }
 }
@@ -64,12 +96,12 @@ int64_t mq_adding_added(const struct mq_adding *adding)
     return adding->added;
 }
 
-/* ---- storing ---- */
-
-static struct mq_str view(const struct mq_adding *adding, struct place place)
+static int64_t now_ms(const struct mq_adding *adding)
 {
-    return (struct mq_str){adding->text.data + place.at, place.len};
+    return adding->clock.boot_ms(adding->clock.context);
 }
+
+/* ---- storing ---- */
 
 /* Lets the next transaction have more or fewer recipients, after this one took `ms`. */
 static void adapt(struct mq_adding *adding, int64_t ms)
@@ -81,45 +113,119 @@ static void adapt(struct mq_adding *adding, int64_t ms)
     }
 }
 
+static bool has_rest(const struct batch *batch)
+{
+    return batch->stored < batch->count;
+}
+
+/* Stores the next ones of a batch in one transaction. */
+static enum mq_status store_some(struct mq_adding *adding, struct batch *batch,
+                                 struct mq_queue *queue, struct mq_error *err)
+{
+    struct mq_campaign_added added = {0};
+    size_t rest = batch->count - batch->stored;
+    size_t count = rest < adding->chunk ? rest : adding->chunk;
+    for (size_t i = 0; i < count; i++) {
+        const struct kept *kept = &batch->kept[batch->stored + i];
+        const char *text = batch->text.data + kept->at;
+        adding->items[i] = (struct mq_recipient){{text, kept->address},
+                                                 {text + kept->address, kept->name},
+                                                 {text + kept->address + kept->name, kept->fields}};
+    }
+    const struct mq_recipients recipients = {adding->items, count};
+    enum mq_status status = mq_campaign_add(queue, adding->id, &recipients, &added, err);
+    batch->stored += count;
+    adding->added += status == MQ_OK ? added.count : 0;
+    adapt(adding, added.ms);
+    return status;
+}
+
+/* Stores what is left of a batch, and empties it. */
+static enum mq_status store_rest(struct mq_adding *adding, struct batch *batch,
+                                 struct mq_queue *queue, struct mq_error *err)
+{
+    const struct timespec gap = {.tv_nsec = GAP_NS};
+    while (has_rest(batch)) {
+        MQ_TRY(store_some(adding, batch, queue, err));
+        if (has_rest(batch)) {
+            nanosleep(&gap, NULL);
+        }
+    }
+    batch->count = batch->stored = 0;
+    mq_buffer_reset(&batch->text);
+    return MQ_OK;
+}
+
+/* By hash; of two with the same address the first one stays first. */
+static int compare(const void *a, const void *b)
+{
+    const struct kept *x = a, *y = b;
+    return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash)
+                              : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Ends the batch that is collected: the next one is. */
+static enum mq_status turn(struct mq_adding *adding, struct mq_queue *queue, struct mq_error *err)
+{
+    struct batch *full = &adding->batches[adding->filling];
+    MQ_TRY(store_rest(adding, &adding->batches[!adding->filling], queue, err));
+    if (adding->sorts) {
+        qsort(full->kept, full->count, sizeof(*full->kept), compare);
+    }
+    adding->sorts = true;
+    adding->filling = !adding->filling;
+    adding->taken = 0;
+    return MQ_OK;
+}
+
 enum mq_status mq_adding_store(struct mq_adding *adding, struct mq_queue *queue,
                                struct mq_error *err)
 {
-    int64_t added = 0, begun_ms = adding->clock.boot_ms(adding->clock.context);
-    for (size_t i = 0; i < adding->count; i++) {
-        const struct kept *kept = &adding->kept[i];
-        adding->items[i] = (struct mq_recipient){
-            view(adding, kept->address), view(adding, kept->name), view(adding, kept->fields)};
-    }
-    const struct mq_recipients recipients = {adding->items, adding->count};
-    enum mq_status status = mq_campaign_add(queue, adding->id, &recipients, &added, err);
-    adding->added += status == MQ_OK ? added : 0;
-    adding->count = 0;
-    mq_buffer_reset(&adding->text);
-    adapt(adding, adding->clock.boot_ms(adding->clock.context) - begun_ms);
-    return status;
+    MQ_TRY(turn(adding, queue, err));
+    return store_rest(adding, &adding->batches[!adding->filling], queue, err);
 }
 
 /* ---- checking ---- */
 
-static struct place keep(struct mq_adding *adding, struct mq_str s)
-{
-    struct place place = {adding->text.len, s.len};
-    mq_buffer_str(&adding->text, s);
-    return place;
-}
-
 static enum mq_status check(struct mq_adding *adding, const struct mq_addressee *to,
                             struct mq_error *err)
 {
-    struct kept *kept = &adding->kept[adding->count];
+    struct batch *batch = &adding->batches[adding->filling];
     MQ_TRY(mq_mailing_check(adding->mailing, to, err));
-    *kept =
-        (struct kept){keep(adding, to->address), keep(adding, to->name), keep(adding, to->fields)};
-    if (adding->text.failed) {
+    const struct kept kept = {.hash = (int64_t)mq_suppress_hash(adding->key, to->address),
+                              .at = batch->text.len,
+                              .address = to->address.len,
+                              .name = to->name.len,
+                              .fields = to->fields.len};
+    mq_buffer_str(&batch->text, to->address);
+    mq_buffer_str(&batch->text, to->name);
+    mq_buffer_str(&batch->text, to->fields);
+    if (batch->text.failed) {
         return mq_error_nomem(err);
     }
-    adding->count++;
+    batch->begun_ms = batch->count ? batch->begun_ms : now_ms(adding);
+    batch->kept[batch->count++] = kept;
+    adding->taken++;
     return MQ_OK;
+}
+
+/* Stores some of the batch that is being stored, or begins with the one that is collected. */
+static enum mq_status go_on(struct mq_adding *adding, struct mq_queue *queue, struct mq_error *err)
+{
+    struct batch *filling = &adding->batches[adding->filling];
+    struct batch *storing = &adding->batches[!adding->filling];
+    if ((!adding->sorts && filling->count == CHUNK_LEAST) ||
+        now_ms(adding) - filling->begun_ms >= BATCH_MS) {
+        return mq_adding_store(adding, queue, err);
+    }
+    if (filling->count == BATCH_MAX || filling->text.len >= BATCH_OCTETS) {
+        return turn(adding, queue, err);
+    }
+    if (adding->taken < adding->chunk || !has_rest(storing)) {
+        return MQ_OK;
+    }
+    adding->taken = 0;
+    return store_some(adding, storing, queue, err);
 }
 
 enum mq_status mq_adding_take(struct mq_adding *adding, struct mq_queue *queue,
@@ -132,5 +238,5 @@ enum mq_status mq_adding_take(struct mq_adding *adding, struct mq_queue *queue,
     enum mq_status status = check(adding, &plain, err);
     free(address);
     MQ_TRY(status);
-    return adding->count >= adding->chunk ? mq_adding_store(adding, queue, err) : MQ_OK;
+    return go_on(adding, queue, err);
 }

@@ -19,43 +19,66 @@
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 
-#define ABOVE_ALL (INT64_C(1) << 40) /* no priority is as large */
-#define SAMPLES   500                /* ids that are looked up for an estimate */
-#define GOLDEN    0.6180339887498949
+#define ABOVE_ALL  (INT64_C(1) << 40) /* no priority is as large */
+#define SAMPLES    500                /* ids that are looked up for an estimate */
+#define SURE_TIMES 4
+#define SURE_HITS  40
 
 /* ---- estimates ---- */
 
-/* Of the looked up ids, how many rows have each status, and how many are due. */
+/* What is known of the rows: their ids, and of those that were looked up, how many have each
+ * status, and how many are due. */
 struct sample {
+    int64_t now_s; /* they are due by then */
+    int64_t first;
     int64_t range; /* ids from the least to the greatest */
     int64_t looked;
     int64_t state[MQ_STATE_COUNT];
     int64_t due;
 };
 
-/* Writes one id from each of as many equal parts of the range, at places that do not repeat (the
- * golden ratio's multiples). The next call takes about the same rows, which are in memory by then,
- * and a page that shows the estimate every few seconds does not flicker. */
-static void write_sample(struct mq_buffer *sql, int64_t first, struct sample *sample)
+static enum mq_status read_range(struct mq_queue *queue, struct sample *sample,
+                                 struct mq_error *err)
+{
+    enum mq_status status;
+    if (mq_sql_row(queue, MQ_SQL_ID_RANGE, MQ_NO_ARGS, &status, err)) {
+        sample->first = mq_sql_column_int(queue, 0);
+        sample->range = mq_sql_column_int(queue, 1) - sample->first + 1;
+        mq_sql_finish(queue);
+    }
+    return status;
+}
+
+/* Writes one id from each of as many equal parts of the range, at a place that is as good as random
+ * (Knuth's MMIX generator), so that rows that repeat in a pattern are hit evenly. The next call
+ * takes about the same rows, which are in memory by then, and a page that shows the estimate every
+ * few seconds does not flicker. */
+static void write_sample(struct mq_buffer *sql, struct sample *sample)
 {
     mq_buffer_cstr(sql, "SELECT status, count(*), count(CASE WHEN next_attempt_at <= ?1 THEN 1 END)"
                         " FROM {t} WHERE id IN (");
     int64_t most = sample->range < SAMPLES ? sample->range : SAMPLES;
+    uint64_t random = 0;
     for (; sample->looked < most; sample->looked++) {
-        double turns = (double)sample->looked * GOLDEN;
-        double part = (double)sample->looked + turns - (double)(int64_t)turns;
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        double part = (double)sample->looked + (double)(random >> 11) * 0x1p-53;
         double at = part / (double)most * (double)sample->range;
         mq_buffer_printf(sql, "%s%lld", sample->looked ? "," : "",
-                         (long long)(first + (int64_t)at));
+                         (long long)(sample->first + (int64_t)at));
     }
     mq_buffer_cstr(sql, ") GROUP BY status");
 }
 
-static enum mq_status read_sample(struct mq_queue *queue, const char *sql, int64_t now_s,
-                                  struct sample *sample, struct mq_error *err)
+static enum mq_status take_sample(struct mq_queue *queue, struct sample *sample,
+                                  struct mq_error *err)
 {
+    struct mq_buffer text = {0};
     enum mq_state state;
-    enum mq_status status = mq_sql_query_text(queue, sql, MQ_ARGS(mq_int(now_s)), err);
+    write_sample(&text, sample);
+    enum mq_status status =
+        text.failed ? mq_error_nomem(err)
+                    : mq_sql_query_template(queue, text.data, MQ_ARGS(mq_int(sample->now_s)), err);
+    mq_buffer_clear(&text);
     while (mq_sql_next(queue, &status, err)) {
         if (mq_state_parse(mq_sql_column_str(queue, 0), &state)) {
             sample->state[state] = mq_sql_column_int(queue, 1);
@@ -66,27 +89,6 @@ static enum mq_status read_sample(struct mq_queue *queue, const char *sql, int64
     return status;
 }
 
-static enum mq_status take_sample(struct mq_queue *queue, int64_t now_s, struct sample *sample,
-                                  struct mq_error *err)
-{
-    struct mq_buffer text = {0};
-    int64_t first = 0;
-    enum mq_status status;
-    *sample = (struct sample){0};
-    if (mq_sql_row(queue, MQ_SQL_ID_RANGE, MQ_NO_ARGS, &status, err)) {
-        first = mq_sql_column_int(queue, 0);
-        sample->range = mq_sql_column_int(queue, 1) - first + 1;
-        mq_sql_finish(queue);
-    }
-    MQ_TRY(status);
-    write_sample(&text, first, sample);
-    char *sql = text.failed ? NULL : mq_sql_expand(queue->dialect, &queue->names, text.data);
-    status = sql ? read_sample(queue, sql, now_s, sample, err) : mq_error_nomem(err);
-    mq_buffer_clear(&text);
-    free(sql);
-    return status;
-}
-
 static int64_t estimate(const struct sample *sample, int64_t hits, int64_t at_least)
 {
     double share = sample->looked ? (double)hits / (double)sample->looked : 0;
@@ -94,29 +96,38 @@ static int64_t estimate(const struct sample *sample, int64_t hits, int64_t at_le
     return number > at_least ? number : at_least;
 }
 
-/* Replaces the counts that stopped at the limit. */
-static enum mq_status estimate_counts(struct mq_queue *queue, int64_t now_s, int64_t exact_up_to,
-                                      struct mq_stats *out, struct mq_error *err)
+/* How many to count: none if the sample shows that there are more than the limit. It does if it has
+ * 40 of them, which stand for four times the limit: by chance, this happens once in 10^12 times
+ * (Poisson's distribution). */
+static int64_t left_to_count(const struct sample *sample, int64_t hits, int64_t exact_up_to)
 {
-    struct sample sample = {0};
+    bool are_more = hits >= SURE_HITS && estimate(sample, hits, 0) / SURE_TIMES > exact_up_to;
+    return are_more ? 0 : exact_up_to < INT64_MAX ? exact_up_to + 1 : exact_up_to;
+}
+
+/* Replaces the counts that stopped at the limit. */
+static enum mq_status estimate_counts(struct mq_queue *queue, int64_t exact_up_to,
+                                      struct sample *sample, struct mq_stats *out,
+                                      struct mq_error *err)
+{
     int64_t waiting = out->counts[MQ_PENDING];
     bool any = out->due_estimated = out->due > exact_up_to;
     for (int i = 0; i < MQ_STATE_COUNT; i++) {
         out->estimated[i] = out->counts[i] > exact_up_to;
         any = any || out->estimated[i];
     }
-    if (any) {
-        MQ_TRY(take_sample(queue, now_s, &sample, err));
+    if (any && sample->looked == 0) {
+        MQ_TRY(take_sample(queue, sample, err));
     }
     for (int i = 0; i < MQ_STATE_COUNT; i++) {
         if (out->estimated[i]) {
             /* The index of waiting jobs does not distinguish pending from failed. */
             int64_t least = i == MQ_PENDING ? 0 : exact_up_to;
-            out->counts[i] = estimate(&sample, sample.state[i], least);
+            out->counts[i] = estimate(sample, sample->state[i], least);
         }
     }
     if (out->due_estimated) {
-        out->due = estimate(&sample, sample.due, exact_up_to);
+        out->due = estimate(sample, sample->due, exact_up_to);
     }
     int64_t least = waiting - out->counts[MQ_FAILED];
     if (!out->estimated[MQ_PENDING] || out->counts[MQ_PENDING] < least) {
@@ -127,7 +138,8 @@ static enum mq_status estimate_counts(struct mq_queue *queue, int64_t now_s, int
 
 /* ---- by priority ---- */
 
-/* Counts what is due, and finds when the next one is; an index has the rows of each priority. */
+/* Counts up to that many that are due, and finds when the next one is; an index has the rows of
+ * each priority. */
 static enum mq_status count_due(struct mq_queue *queue, int64_t now_s, int64_t most,
                                 struct mq_stats *out, struct mq_error *err)
 {
@@ -141,31 +153,54 @@ static enum mq_status count_due(struct mq_queue *queue, int64_t now_s, int64_t m
         if (next && (!out->next_due_s || next < out->next_due_s)) {
             out->next_due_s = next;
         }
-        struct mq_args args =
-            MQ_ARGS(mq_int(priority), mq_int(now_s), mq_int(most - out->due), mq_int(INT64_MAX));
-        MQ_TRY(mq_sql_int(queue, MQ_SQL_DUE_BEFORE, args, &due, err));
-        out->due += due;
+        if (out->due < most) {
+            struct mq_args args = MQ_ARGS(mq_int(priority), mq_int(now_s), mq_int(most - out->due),
+                                          mq_int(INT64_MAX));
+            MQ_TRY(mq_sql_int(queue, MQ_SQL_DUE_BEFORE, args, &due, err));
+            out->due += due;
+        }
     }
 }
 
-static enum mq_status count(struct mq_queue *queue, int64_t now_s, int64_t exact_up_to,
-                            struct mq_stats *out, struct mq_error *err)
+static enum mq_status count_states(struct mq_queue *queue, const struct sample *sample,
+                                   int64_t exact_up_to, struct mq_stats *out, struct mq_error *err)
 {
     /* The first is what waits: pending and failed. */
     int64_t *columns[] = {&out->counts[MQ_PENDING], &out->counts[MQ_SENDING],
                           &out->counts[MQ_FAILED],  &out->counts[MQ_PARKED],
                           &out->counts[MQ_HELD],    &out->oldest_waiting_s};
-    int64_t most = exact_up_to < INT64_MAX ? exact_up_to + 1 : exact_up_to;
+    const int64_t *state = sample->state;
+    const int64_t hits[] = {state[MQ_PENDING] + state[MQ_FAILED], 0, state[MQ_FAILED],
+                            state[MQ_PARKED], state[MQ_HELD]};
+    struct mq_value most[6];
     enum mq_status status;
-    if (mq_sql_row(queue, MQ_SQL_STATS, MQ_ARGS(mq_int(most)), &status, err)) {
-        for (int i = 0; i < (int)(sizeof(columns) / sizeof(columns[0])); i++) {
-            *columns[i] = mq_sql_column_int(queue, i);
+    for (int i = 0; i < 5; i++) {
+        most[i] = mq_int(left_to_count(sample, hits[i], exact_up_to));
+    }
+    most[5] = mq_int(exact_up_to);
+    if (mq_sql_row(queue, MQ_SQL_STATS, (struct mq_args){most, 6}, &status, err)) {
+        for (int i = 0; i < 6; i++) {
+            bool is_counted = most[i].i > 0;
+            *columns[i] = is_counted ? mq_sql_column_int(queue, i) : exact_up_to + 1;
         }
         mq_sql_finish(queue);
     }
-    MQ_TRY(status);
-    MQ_TRY(count_due(queue, now_s, most, out, err));
-    return estimate_counts(queue, now_s, exact_up_to, out, err);
+    return status;
+}
+
+static enum mq_status count(struct mq_queue *queue, int64_t now_s, int64_t exact_up_to,
+                            struct mq_stats *out, struct mq_error *err)
+{
+    struct sample sample = {.now_s = now_s};
+    MQ_TRY(read_range(queue, &sample, err));
+    if (sample.range / SURE_TIMES > exact_up_to) {
+        MQ_TRY(take_sample(queue, &sample, err));
+    }
+    MQ_TRY(count_states(queue, &sample, exact_up_to, out, err));
+    int64_t due = left_to_count(&sample, sample.due, exact_up_to);
+    out->due = due > 0 ? 0 : exact_up_to + 1;
+    MQ_TRY(count_due(queue, now_s, due, out, err));
+    return estimate_counts(queue, exact_up_to, &sample, out, err);
 }
 
 /* ---- all ---- */

@@ -83,7 +83,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
         echo $job->parkedFor, ' ', json_encode($job->recipients ?: $job->refused), ' ', $job->priority, ' ', $job->type, "\n";
     }
     $refuse = '~^$~';
-    echo $campaign->retryFailed(), ' ', $work(), '; ', json_encode($finished), ' ', progress($campaign), "\n";
+    echo $campaign->retryFailed(), ' ', json_encode($campaign->progress()['finishedAt']), ' ', $work(), '; ', json_encode($finished), ' ', progress($campaign), "\n";
     $ids = array_filter(array_map(fn(string $mail): string => preg_match('/^Message-ID: <[0-9a-f]{32}\.(\d+)@example\.org>/mi', $mail, $m) ? $m[1] : '', $sent));
     echo count($ids), ' ', $campaign->add($people(20, 21)), ' ', $work(), '; ', json_encode($finished), ' ', progress($campaign), "\n";
 
@@ -156,7 +156,7 @@ sent 0 parked 0 suppressed 0; state=paused recipients=13 held=7 sent=4 suppresse
 -- failures, the end
 sent 7 parked 1 suppressed 0; ["spring"] state=finished recipients=13 sent=10 refused=1 suppressed=2 onFinished=called
 refused {"r7@example.net":"550 no such user"} -10 campaign
-1 sent 1 parked 0 suppressed 0; ["spring"] state=finished recipients=13 sent=11 suppressed=2 onFinished=called
+1 null sent 1 parked 0 suppressed 0; ["spring"] state=finished recipients=13 sent=11 suppressed=2 onFinished=called
 1 1 sent 1 parked 0 suppressed 0; ["spring"] state=finished recipients=14 sent=12 suppressed=2 onFinished=called
 -- cancel
 state=running recipients=1200 waiting=198 pending=998 sent=2 suppressed=2

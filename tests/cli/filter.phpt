@@ -17,6 +17,8 @@ foreach (['news', 'news', 'invoice'] as $i => $type) {
 $ids = static fn(string ...$filter): string => implode(' ', array_column(json_decode($run('list', '--json', ...$filter)[1]), 'id'));
 echo '-- list: ', $ids('--type', 'news'), ', ', $ids('--recipient', 'P2@'), ', ', $ids('--subject', 'mail 1'), ', ',
     $ids('--older', '7d'), ', ', $ids('--older', '2000-01-01'), ', ', $ids('--older', '2100-01-01', '--reference', 'r1'), "\n";
+$queue->fail($queue->claim()[0], '452 4.2.2 mailbox full', retryAfter: 60);
+echo 'error: ', $ids('--error', 'Mailbox full'), ', ', $ids('--error', 'nothing'), "\n";
 show($run('list', '--older', 'soon'));
 show($run('list', '--status', 'sent'));
 echo "-- an empty value, as of a shell's variable that is not set, must not mean all mail\n";
@@ -46,6 +48,7 @@ echo implode(' ', array_map(fn($job) => $job->status->value, $queue->jobs())), "
 ?>
 --EXPECT--
 -- list: 1 2, 3, 2, 1, , 2
+error: 1, 
 exit 64
 mailqueue: --older must be an age such as 90m, 12h or 7d, or a time such as 2026-11-21.
 exit 64

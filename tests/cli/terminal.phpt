@@ -43,6 +43,13 @@ foreach (['NO_COLOR' => '1', 'TERM' => 'dumb'] as $name => $value) {
 echo 'NO_COLOR=: ', substr_count($terminal(['config'], 90, ['NO_COLOR' => '']), "\e"), " escapes\n";
 echo 'a pipe: ', substr_count($text = cli(['config'], $environment)[1], "\e"), ' escapes, ', substr_count($text, '…'), " cut\n";
 
+echo "-- a test mode is red\n";
+foreach (['MAILQUEUE_REDIRECT_TO' => 'dev@example.org', 'MAILQUEUE_ALLOW_TO' => 'dev@example.org, @example.org'] as $name => $value) {
+    foreach (['status', 'doctor'] as $command) {
+        echo "$command, $name: ", preg_match('/\e\[31m(?:look\e\[0m  \e\[31m)?Test mode of this machine[^\r\n]*\e\[0m/', $text = $terminal([$command], 200, [$name => $value, 'MAILQUEUE_REDIRECT_TO' => 'dev@example.org'])) ? "red\n" : $text;
+    }
+}
+
 // A relay's reply must not control the terminal.
 $job = $queue->enqueue(mail_fields(), reference: "r1");
 $queue->fail($queue->claim()[0], "550 \e[2Jno \xff w\u{202e}ay", permanent: true);
@@ -58,6 +65,9 @@ $text = $terminal(['work', '--message-limit', '10'], 40);
 echo preg_match('/\r\[#{10}\] 10 of 10\r\n/', $text) ? "fits\n" : json_encode($text);
 echo strpos($terminal(['work', '--quiet', '--message-limit', '10'], 40), '[') === false ? "none with --quiet\n" : "a bar\n";
 echo strpos($terminal(['work', '--json', '--message-limit', '10'], 40), '[#') === false ? "none with --json\n" : "a bar\n";
+
+echo "-- bars of the figures\n";
+echo substr_count($text = $terminal(['stats'], 120), '█'), ', widest ', $widest($terminal(['stats'], 80)), ', in a pipe ', substr_count(cli(['stats'], $environment)[1], '█'), "\n";
 
 echo "-- quiet\n";
 $quiet = static fn(string $transport): array => cli(['work', '--quiet', '--transport', $transport], $environment);
@@ -84,12 +94,19 @@ NO_COLOR=1: 0 escapes
 TERM=dumb: 0 escapes
 NO_COLOR=: 4 escapes
 a pipe: 0 escapes, 0 cut
+-- a test mode is red
+status, MAILQUEUE_REDIRECT_TO: red
+doctor, MAILQUEUE_REDIRECT_TO: red
+status, MAILQUEUE_ALLOW_TO: red
+doctor, MAILQUEUE_ALLOW_TO: red
 safe
 -- the bar
 "mailqueue: 0 sent; nothing more is due.\r\nexit 0"
 fits
 none with --quiet
 none with --json
+-- bars of the figures
+20, widest 80, in a pipe 0
 -- quiet
 exit 0
 parked: exit 0, "", mailqueue: 0 sent, 2 refused, 2 parked; nothing more is due.

@@ -2,6 +2,7 @@
 /*
  * Runs the commands and code blocks of the documentation as printed, in a bare Debian:
  *   php tests/docs/run.php COMMAND...        COMMAND starts a root shell in it (tools/newcomer)
+ *   php tests/docs/run.php --page            prints the way from a bare Debian to the page
  *   php tests/docs/run.php --check           only: is each block in the scenario, and once, and does
  *                                            each link lead to a file and a heading, and are
  *                                            the files that are named there?
@@ -143,6 +144,12 @@ $missing = [...uncovered($blocks, $steps, $left), ...broken_links($root), ...mis
 if ($missing || ($argv[1] ?? '') === '--check') {
     echo implode("\n", $missing), $missing ? "\n" : '';
     exit($missing ? 1 : 0);
+}
+if (($argv[1] ?? '') === '--page') {
+    $block = block($blocks, 'docs/operations.md', 'apt-get update && apt-get install -y nginx');
+    count(explode("\n", trim($block))) <= 6 || throw new \Exception('more than six commands');
+    echo page_without_systemd($block, true), "\n", "apt-get install -y curl\n", page_visit(8025), "\n";
+    exit;
 }
 
 $shell = new Shell(array_slice($argv, 1));

@@ -110,7 +110,7 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
     ['block' => 'docs/operations.md: install -m 644 /usr/share/mailqueue/service/mailqueue.logrotate', 'user' => 'root',
         'shows' => '~considering log /var/log/mailqueue/www-data/mail-queue.log~'],
     ['block' => 'docs/operations.md: apt-get update && apt-get install -y nginx', 'user' => 'root', 'in' => CHECKOUT,
-        'through' => static fn(string $block): string => page_without_systemd($block), 'seconds' => 300],
+        'through' => static fn(string $block): string => page_without_systemd($block, false), 'seconds' => 300],
     ['name' => 'the page shows the mail', 'user' => 'root', 'run' => page_visit(8025), 'shows' => '/count-pending">1</'],
     ['block' => "docs/operations.md: require '/usr/share/mailqueue/web/autoload.php'", 'through' => php($queue . '$isAdmin = true; $login = "ann";
         $_SERVER = ["REMOTE_ADDR" => "127.0.0.1", "HTTP_HOST" => "127.0.0.1"] + $_SERVER;'), 'shows' => '/<h1>Overview/'],
@@ -302,11 +302,13 @@ printf secret >/home/me/.mailqueue-password; chown me /home/me/.mailqueue-passwo
 
 /** Sends a mail through the DSN of the environment. */
 /** What is installed already is left out, and servers start without systemd. */
-function page_without_systemd(string $block): string
+function page_without_systemd(string $block, bool $isBare): string
 {
-    $lines = explode("\n", $block);
-    $lines[0] = 'phpenmod mailqueue'; // as the second line, now for PHP-FPM too
-    unset($lines[1]);
+    $lines = explode("\n", trim($block));
+    if (!$isBare) {
+        $lines[0] = 'phpenmod mailqueue'; // as the second line, now for PHP-FPM too
+        unset($lines[1]);
+    }
     $block = str_replace(['mailqueue page --password |', "systemctl restart nginx 'php*-fpm'"], ['mailqueue page --password <<<"correct horse" |',
         // The link is made by PHP-FPM's unit.
         'for f in /usr/sbin/php-fpm*; do $f; done; ln -sf /run/php/php[0-9]*.sock /run/php/php-fpm.sock; nginx'], implode("\n", $lines));

@@ -138,6 +138,21 @@ const flows = async (mode, javaScriptEnabled) => {
         await shows('it to be gone', 'pending', String(before));
         equal(javaScriptEnabled ? await page.evaluate(() => window.isSame) : true, true);
     });
+    javaScriptEnabled && await check(name('a hidden tab does not ask'), async () => {
+        let asked = 0;
+        page.on('request', (request) => { asked += request.url().includes('part=now'); });
+        const hide = (hidden) => page.evaluate((hidden) => {
+            Object.defineProperty(document, 'hidden', {configurable: true, get: () => hidden});
+            document.dispatchEvent(new Event('visibilitychange'));
+        }, hidden);
+        await hide(true);
+        await page.waitForTimeout(600); // for one that is under way
+        asked = 0;
+        await page.waitForTimeout(6000);
+        equal(asked, 0);
+        await hide(false);
+        await until('it asks again', () => asked > 0);
+    });
     await check(name('filter'), async () => {
         await page.click('nav >> text=Mails');
         equal(await page.locator('#list-type option[value=news]').count(), 1);
@@ -460,4 +475,4 @@ try {
     canaryServer.close();
     rmSync(work, {recursive: true, force: true, maxRetries: 20, retryDelay: 100});
 }
-process.exitCode = failures > 0 ? 1 : 0;
+process.exitCode = failures > 0 ? 2 : 0; // 1 is how node says that it broke off

@@ -36,7 +36,8 @@ foreach ([['action' => 'limit', 'limit' => '0'], ['action' => 'limit', 'limit' =
     ['action' => 'switch', 'to' => 'maybe'], ['action' => 'redirect', 'to' => 'nobody'], ['action' => 'redirect', 'to' => ''], ['action' => 'set', 'key' => 'mailBurst', 'value' => '0'], ['action' => 'set', 'key' => 'mailTokens', 'value' => '5'],
     ['action' => 'set', 'key' => 'mailLastRun', 'value' => '1'], ['action' => 'set', 'key' => 'x', 'value' => '1'], ['action' => 'set', 'key' => 'mailLiveFrom', 'value' => 'tomorrow'], ['action' => 'drop'], ['action' => ''],
     ['action' => 'delete', 'ids' => 'all', 'sure' => '1'], ['action' => 'delete', 'ids' => ['99'], 'sure' => '1'], ['action' => 'delete', 'which' => 'all', 'status' => 'lost', 'sure' => '1'],
-    ['action' => 'delete', 'which' => 'all', 'status' => ['parked'], 'sure' => '1'], ['action' => 'delete', 'which' => 'all', 'type' => "\xff", 'sure' => '1']] as $form) {
+    ['action' => 'delete', 'which' => 'all', 'status' => ['parked'], 'sure' => '1'], ['action' => 'delete', 'which' => 'all', 'type' => "\xff", 'sure' => '1'],
+    ['action' => 'resend', 'id' => '../1'], ['action' => 'delete', 'ids' => ['../1', '1e0', "1'--", '01'], 'sure' => '4'], ['action' => 'unsuppress', 'address' => '../x']] as $form) {
     $browser->get('/?view=overview')->post($form);
     $say(json_encode($form, JSON_INVALID_UTF8_SUBSTITUTE));
 }
@@ -115,6 +116,9 @@ a path: 200 Overview
 {"action":"delete","which":"all","status":"lost","sure":"1"}: 400 Status must be pending, sending, failed, parked or held.
 {"action":"delete","which":"all","status":["parked"],"sure":"1"}: 400 "status" must be one line of text. Nothing was changed.
 {"action":"delete","which":"all","type":"\ufffd","sure":"1"}: 400 "type" must be one line of text. Nothing was changed.
+{"action":"resend","id":"..\/1"}: 400 "../1" is not the id of a mail. The list shows the ids.
+{"action":"delete","ids":["..\/1","1e0","1'--","01"],"sure":"4"}: 400 None of these mails can be changed so: they are gone, are being sent, or are where you want them. Nothing was changed.
+{"action":"unsuppress","address":"..\/x"}: 400 The address "../x" has no "@"; write it as name@example.org
 -- half of it
 503 Changed 1,000 of 1,500 mails, then this happened: %/many.sqlite: not this one (SQLite code 1811)
 1000 parked; hold all: 1000

@@ -129,6 +129,9 @@ $browser->get('/?view=relays');
 echo $words('section'), "\n";
 echo preg_match('~<h2>Mail to @slow\.example</h2>.*?</section>~s', $browser->body, $match) ? trim(preg_replace('/(<[^>]*>|\s)+/', ' ', $match[0])) : '-', "\n";
 echo substr_count($browser->body, '@fine') + substr_count($browser->body, '@over'), "\n";
+$queue->setConfig('mailRelayPause', json_encode(['smtp://a.example.org:25' => time() + 60 . ' 1 connection refused', 'smtp://b.example.org:25' => time() + 600 . ' 1 535 5.7.8 login refused']));
+preg_match_all('~The relay (\S+) is paused~', $browser->get()->body, $match);
+echo implode(' ', $match[1]), "\n";
 
 echo "-- logged\n";
 echo preg_replace('/"time":"[^"]*",/', '', file_get_contents("$directory/mail-queue.log"));
@@ -198,6 +201,7 @@ set mailBurst 7: Saved. | -
 smtp://relay.example.org:25 Paused until TIME, trial 3. 535 5.7.8 login refused The relay does not accept the login. Check user and password of the transport (MAILQUEUE_TRANSPORT).
 Mail to @slow.example Slowed down to one mail in 40 s: 85 % of its recent recipients were deferred or refused. 450 4.7.1 try later The recipient&apos;s server asks to try again later. Nothing. The queue tries again by itself. It goes faster again when more of it is accepted. The setting mailSlowdown says how many may fail.
 0
+smtp://b.example.org:25 smtp://a.example.org:25
 -- logged
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}

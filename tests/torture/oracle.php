@@ -47,6 +47,7 @@ function prepare(string $path, string $journal, int $mails = 0): void
 {
     apart(static function () use ($path, $journal, $mails): void {
         $queue = queue($path, $journal);
+        $queue->setConfig('mailHistoryDays', 1);
         fill($queue, 0, $mails);
         unset($queue);
         note_uncertain($path);
@@ -80,6 +81,31 @@ function check_database(Row $row, string $path): void
     $row->check($bare === 0, "$bare rows without their message in $path");
     $orphans = value($path, 'SELECT count(*) FROM mail_body WHERE id NOT IN (SELECT id FROM mail_queue)');
     $row->check($orphans === 0, "$orphans messages without their row in $path");
+}
+
+/** Hour, type and event → "mails to recipients". @return array<string, string> */
+function sums(string $database, string $table): array
+{
+    $sums = [];
+    foreach (query($database, "SELECT hour, mail_type, event, sum(mails) AS mails, sum(recipients) AS recipients
+        FROM $table WHERE event <> 'claimed' GROUP BY hour, mail_type, event") as $one) {
+        $sums["$one[hour] $one[mail_type] $one[event]"] = "$one[mails] to $one[recipients]";
+    }
+    return $sums;
+}
+
+/**
+ * The hourly counters equal the history's rows, kills included; both were written with the rows that
+ * they tell of. On a server a counter has several parts.
+ */
+function check_counters(Row $row, string $path): void
+{
+    $counted = sums($path, 'mail_count');
+    $logged = sums($path, '(SELECT at - at % 3600 AS hour, mail_type, event, 1 AS mails, recipients FROM mail_log) AS history');
+    foreach ($counted + $logged as $what => $_) {
+        [$one, $other] = [$counted[$what] ?? 'none', $logged[$what] ?? 'none'];
+        $row->check($one === $other, "$path: $what is counted as $one, the history has $other");
+    }
 }
 
 /** Recipients that the queue still has: "test recipient" → true. @return array<string, true> */
@@ -150,6 +176,7 @@ function judge(Row $row, string $path, Sink $sink, int $mails, int $first = 0): 
         $row->check($extra <= $noted, "$test: $extra extra copies, $noted uncertain attempts");
     }
     check_database($row, $path);
+    check_counters($row, $path);
     $row->count('lost', $verdict->lost);
     $row->count('duplicates', $verdict->duplicates);
     $row->count('mails-twice', count($verdict->copies));

@@ -16,12 +16,8 @@ final class Suppressions extends Action
         $address = $this->address();
         $reason = $this->context->request->field('reason') ?? 'manual';
         $scope = $this->context->request->field('scope');
-        try {
-            $by = "page ({$this->context->user})";
-            $this->context->queue->suppress($address, $reason, $scope, $by);
-        } catch (MessageException $e) {
-            throw new Refusal((string) preg_replace('/\Aaddress: /', '', $e->getMessage()));
-        }
+        $by = "page ({$this->context->user})";
+        $this->try(fn () => $this->context->queue->suppress($address, $reason, $scope, $by));
         $this->note("suppress add $address --reason $reason"
             . ($scope === null ? '' : " --scope $scope"));
         return $this->context->done('suppress');
@@ -32,10 +28,19 @@ final class Suppressions extends Action
         $address = $this->address();
         $reason = $this->context->request->field('reason');
         $scope = $this->context->request->field('scope') ?? '';
-        $this->context->queue->unsuppress($address, $scope, $reason);
+        $this->try(fn () => $this->context->queue->unsuppress($address, $scope, $reason));
         $this->note("suppress remove $address --reason $reason"
             . ($scope === '' ? '' : " --scope $scope"));
         return $this->context->done('unsuppress');
+    }
+
+    private function try(\Closure $change): void
+    {
+        try {
+            $change();
+        } catch (MessageException $e) {
+            throw new Refusal((string) preg_replace('/\Aaddress: /', '', $e->getMessage()));
+        }
     }
 
     private function address(): string

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Web\View;
 
+use MailQueue\Cli\Report\Pauses;
 use MailQueue\Cli\Report\SlowDomains;
 use MailQueue\Web\Figures;
 use MailQueue\Web\Html;
@@ -20,7 +21,7 @@ final class Relays extends View
     public function content(): Html
     {
         $attempts = Figures::relays($this->context->queue);
-        $pauses = $this->kept('mailRelayPause');
+        $pauses = Pauses::of($this->context->queue);
         $found = $this->kept('mailRelayPipelining');
         $names = array_map(strval(...), array_keys($attempts + $pauses + $found));
         $domains = $this->domains();
@@ -73,21 +74,20 @@ final class Relays extends View
         return array_filter(is_array($kept) ? $kept : [], is_string(...));
     }
 
-    /** @param ?string $kept "until count reason" */
-    private function pause(?string $kept): Html
+    /** @param array{until: int, trial: int, reason: string}|null $pause */
+    private function pause(?array $pause): Html
     {
-        if (!preg_match('/\A(\d{1,11}) (\d+) (.*)\z/s', (string) $kept, $match)
-            || (int) $match[1] <= time()) {
+        if ($pause === null) {
             return Html::e('p', ['class' => 'state good'], $this->t('In use.'));
         }
-        [$meaning, $cure] = Meaning::of($match[3]);
+        [$meaning, $cure] = Meaning::of($pause['reason']);
         return Html::all(
             Html::e('p', ['class' => 'state troubles'], $this->t(
                 'Paused until %s, trial %s.',
-                $this->context->texts->time((int) $match[1]),
-                $match[2]
+                $this->context->texts->time($pause['until']),
+                (string) $pause['trial']
             )),
-            Html::e('blockquote', [], $match[3]),
+            Html::e('blockquote', [], $pause['reason']),
             Html::e('p', [], Html::e('b', [], $this->t($meaning)), ' ', $this->t($cure))
         );
     }

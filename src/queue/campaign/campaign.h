@@ -19,7 +19,7 @@ struct mq_queue;
 
 #define MQ_CAMPAIGN_LIVE     1000
 #define MQ_CAMPAIGN_NAME_MAX 100  /* octets */
-#define MQ_CAMPAIGN_ADD_MAX  2000 /* recipients that one mq_campaign_add() takes */
+#define MQ_CAMPAIGN_ADD_MAX  4000 /* recipients that one mq_campaign_add() takes */
 
 enum mq_campaign_state {
     MQ_CAMPAIGN_DRAFT,
@@ -97,10 +97,14 @@ struct mq_recipients {
     const struct mq_recipient *items;
     size_t count;
 };
-/* Adds recipients that are not there yet, in one transaction; *added says how many. */
+struct mq_campaign_added {
+    int64_t count;
+    int64_t ms; /* for which it had the lock before the commit; 0 if that is the application's */
+};
+/* Adds recipients that are not there yet, in one transaction. */
 enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id,
-                               const struct mq_recipients *recipients, int64_t *added,
-                               struct mq_error *err);
+                               const struct mq_recipients *recipients,
+                               struct mq_campaign_added *added, struct mq_error *err);
 /* Deletes recipients by their ids. Those that have had no job yet are not counted any more. */
 enum mq_status mq_campaign_erase(struct mq_queue *queue, const struct mq_ids *ids,
                                  struct mq_error *err);

@@ -32,7 +32,7 @@ enum mq_status mq_campaign_switch(struct mq_queue *queue, bool on, struct mq_err
 enum mq_status mq_campaign_run_again(struct mq_queue *queue, int64_t id, struct mq_error *err)
 {
     MQ_TRY(mq_sql_exec_text(queue,
-                            "UPDATE {M} SET state = 'running' WHERE id = ?1 "
+                            "UPDATE {M} SET state = 'running', finished_at = NULL WHERE id = ?1 "
                             "AND state = 'finished'",
                             MQ_ARGS(mq_int(id)), err));
     return mq_campaign_switch(queue, true, err);

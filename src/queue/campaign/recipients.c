@@ -176,21 +176,28 @@ static enum mq_status add(struct mq_tx *tx, int64_t id, struct adding *a, int64_
     return status;
 }
 
+static int64_t held_ms(const struct mq_tx *tx)
+{
+    const struct mq_clock *host = &tx->queue->host;
+    return tx->locked_ms ? host->boot_ms(host->context) - tx->locked_ms : 0;
+}
+
 enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id,
-                               const struct mq_recipients *recipients, int64_t *added,
-                               struct mq_error *err)
+                               const struct mq_recipients *recipients,
+                               struct mq_campaign_added *added, struct mq_error *err)
 {
     struct mq_tx tx = {.queue = queue};
     size_t count = recipients->count;
     struct adding a = {.queue = queue, .items = recipients->items, .count = count};
-    *added = 0;
+    *added = (struct mq_campaign_added){0};
     a.checks = count ? calloc(count, sizeof(*a.checks)) : NULL;
     if (!a.checks) {
         return count ? mq_error_nomem(err) : MQ_OK;
     }
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
-        status = add(&tx, id, &a, added, err);
+        status = add(&tx, id, &a, &added->count, err);
+        added->ms = held_ms(&tx);
     }
     mq_buffer_clear(&a.address);
     free(a.checks);

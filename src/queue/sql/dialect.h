@@ -23,14 +23,15 @@ struct mq_db;
  * is used (SQLite), ?2 the body, if the statement stores it as well. */
 #define MQ_INSERT_JOB "INSERT INTO {t}({f}) VALUES {g}"
 
-/* Counts of up to ?1 jobs each: waiting, sending, failed, parked, held; and when the oldest of
- * those that wait was stored. The order makes the planner use the index. */
-#define MQ_COUNT_OF(rows) \
-    "(SELECT count(*) FROM (SELECT 1 AS one FROM {t} WHERE " rows " LIMIT ?1) AS counted), "
-#define MQ_STATS_OF(sending, failed, held, oldest)                                              \
-    "SELECT " MQ_COUNT_OF(MQ_CLAIMABLE_SQL " ORDER BY priority") MQ_COUNT_OF(sending)           \
-        MQ_COUNT_OF(failed " ORDER BY status, id") MQ_COUNT_OF("status = 'parked' ORDER BY id") \
-            MQ_COUNT_OF(held " ORDER BY status, id") "(" oldest ")"
+/* Counts of jobs, up to ?1 that wait, ?2 sending, ?3 failed, ?4 parked, ?5 held, each by the macro
+ * count(most, rows); and when the oldest of those that wait was stored. The order makes the planner
+ * use the index. */
+#define MQ_COUNT_OF(most, rows) \
+    "(SELECT count(*) FROM (SELECT 1 AS one FROM {t} WHERE " rows " LIMIT " most ") AS counted), "
+#define MQ_STATS_OF(count, sending, failed, held, oldest)                                       \
+    "SELECT " count("?1", MQ_CLAIMABLE_SQL " ORDER BY priority") count("?2", sending)           \
+        count("?3", failed " ORDER BY status, id") count("?4", "status = 'parked' ORDER BY id") \
+            count("?5", held " ORDER BY status, id") "(" oldest ")"
 /* The condition for the jobs of campaign ?2 that are not parked; an index finds them. */
 #define MQ_LIVE_SQL "{Y}"
 /* Finds the counters from ?1 on, before ?2, that are not in the row of ?1 that sums them up. */

@@ -188,14 +188,14 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_JOBS_PARKED] = JOBS_OF("status = 'parked'"),
     [MQ_SQL_JOBS_HELD] = JOBS_OF("status = 'held' AND status IN ('failed','held')"),
 
-    /* Each part reads at most ?1 entries of one partial index; the last one reads rows by their
-     * ids until one waits. */
+    /* Each part reads entries of one partial index; the last one reads up to ?6 rows by their ids
+     * until one waits. */
     [MQ_SQL_STATS] =
-        MQ_STATS_OF("status = 'sending' AND locked_until > 0 ORDER BY locked_until",
+        MQ_STATS_OF(MQ_COUNT_OF, "status = 'sending' AND locked_until > 0 ORDER BY locked_until",
                     "status = 'failed' AND status IN ('failed','held')",
                     "status = 'held' AND status IN ('failed','held')",
                     "SELECT created_at FROM (SELECT status, created_at FROM {t} ORDER BY id "
-                    "LIMIT ?1) AS walk WHERE status IN ('pending','failed') LIMIT 1"),
+                    "LIMIT ?6) AS walk WHERE status IN ('pending','failed') LIMIT 1"),
     [MQ_SQL_ID_RANGE] = "SELECT (SELECT min(id) FROM {t}), (SELECT max(id) FROM {t})",
     [MQ_SQL_DUE_BEFORE] =
         "SELECT count(*) FROM (SELECT 1 AS one FROM {t}{D} WHERE " MQ_CLAIMABLE_SQL

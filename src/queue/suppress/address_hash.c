@@ -8,14 +8,14 @@
 
 #define ADDRESS_MAX 254
 
-uint64_t mq_suppress_hash(const struct mq_suppress_state *state, struct mq_str address)
+uint64_t mq_suppress_hash(const unsigned char key[MQ_SUPPRESSION_KEY], struct mq_str address)
 {
     char lower[ADDRESS_MAX];
     size_t len = address.len < ADDRESS_MAX ? address.len : ADDRESS_MAX;
     for (size_t i = 0; i < len; i++) {
         lower[i] = mq_ascii_lower(address.data[i]);
     }
-    return mq_siphash(state->key, (struct mq_str){lower, len});
+    return mq_siphash(key, (struct mq_str){lower, len});
 }
 
 enum mq_status mq_suppress_canonical(struct mq_str address, struct mq_buffer *out,

@@ -91,7 +91,7 @@ static enum mq_status make_entry(const struct mq_suppress_state *state,
     MQ_TRY(check_scope(given->scope, err));
     MQ_TRY(check_text("source", given->source, SOURCE_MAX, err));
     MQ_TRY(mq_suppress_canonical(given->address, &out->address, err));
-    out->hash = mq_suppress_hash(state, mq_buffer_view(&out->address));
+    out->hash = mq_suppress_hash(state->key, mq_buffer_view(&out->address));
     return MQ_OK;
 }
 
@@ -254,7 +254,8 @@ static enum mq_status make_condition(struct mq_queue *queue, const struct mq_sup
         if (status == MQ_OK) {
             status = mq_suppress_canonical(which->address, &address, err);
         }
-        uint64_t hash = status == MQ_OK ? mq_suppress_hash(state, mq_buffer_view(&address)) : 0;
+        uint64_t hash =
+            status == MQ_OK ? mq_suppress_hash(state->key, mq_buffer_view(&address)) : 0;
         mq_buffer_clear(&address);
         MQ_TRY(status);
         mq_buffer_printf(&out->text, " AND hash = %" PRId64, (int64_t)hash);

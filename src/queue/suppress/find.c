@@ -162,7 +162,7 @@ static enum mq_status look_up_new(struct mq_queue *queue, const struct mq_new_jo
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; jobs[i].recipients && j < jobs[i].recipients->count; j++) {
             struct mq_str address = mq_str_of(jobs[i].recipients->items[j]);
-            add_suspect(&all, &(struct suspect){mq_suppress_hash(state, address), address,
+            add_suspect(&all, &(struct suspect){mq_suppress_hash(state->key, address), address,
                                                 jobs[i].scope, &found[i]});
         }
     }
@@ -227,7 +227,7 @@ static enum mq_status hash_all(struct mq_queue *queue, struct mq_suppress_checks
     struct mq_error why = {.status = MQ_CONFIG};
     const struct mq_suppress_state *state = mq_suppress_load(queue, &why);
     for (size_t i = 0; state && i < checks->count; i++) {
-        checks->items[i].hash = mq_suppress_hash(state, checks->items[i].address);
+        checks->items[i].hash = mq_suppress_hash(state->key, checks->items[i].address);
         checks->items[i].found = false;
     }
     if (!state && err) {
@@ -266,7 +266,7 @@ static void add_job(const struct mq_suppress_state *state, struct mq_job *job, b
     struct mq_str scope = mq_str_of(job->scope);
     for (size_t i = 0; i < job->recipients.count && !all->failed; i++) {
         struct mq_str address = mq_str_of(job->recipients.items[i]);
-        uint64_t hash = mq_suppress_hash(state, address);
+        uint64_t hash = mq_suppress_hash(state->key, address);
         if (known && !mq_suppress_is_recent(state, hash)) {
             continue;
         }

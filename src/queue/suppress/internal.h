@@ -23,8 +23,6 @@ struct mq_suppress_state *mq_suppress_state(struct mq_queue *queue, const char *
                                             struct mq_error *err);
 /* The same with the key that it reads. */
 struct mq_suppress_state *mq_suppress_load(struct mq_queue *queue, struct mq_error *err);
-/* The hash of an address whose domain is in A-labels. Case does not matter. */
-uint64_t mq_suppress_hash(const struct mq_suppress_state *state, struct mq_str address);
 /* Writes the form in which addresses are stored: lower case, A-labels. */
 enum mq_status mq_suppress_canonical(struct mq_str address, struct mq_buffer *out,
                                      struct mq_error *err);

@@ -97,6 +97,8 @@ enum mq_status mq_queue_suppressions(struct mq_queue *queue, const struct mq_sup
 /* Returns the key, of which the last 32 octets sign links to unsubscribe, outside a transaction;
  * makes it if there is none. NULL on a failure. */
 const unsigned char *mq_queue_suppression_key(struct mq_queue *queue, struct mq_error *err);
+/* The hash of an address whose domain is in A-labels. Case does not matter. */
+uint64_t mq_suppress_hash(const unsigned char key[MQ_SUPPRESSION_KEY], struct mq_str address);
 void mq_suppress_free(struct mq_queue *queue);
 
 #endif

@@ -85,24 +85,36 @@ static void test_adds(void **state)
                    "[\"ann@example.net\"]Ann{\"city\":\"Berlin\"}");
 }
 
-/* More than one transaction takes. */
+/* More than a batch has, the last 4,000 with addresses of the first ones. */
 static void test_adds_many(void **state)
 {
     (void)state;
+    enum { TAKEN = 40000, DIFFERENT = 36000 };
     struct mq_adding *adding;
-    char address[40];
+    char address[40], name[20];
     set_message("Hello.", false);
     assert_int_equal(mq_adding_begin(fx.queue, id, &adding, &fx.err), MQ_OK);
-    for (int i = 0; i < 5000; i++) {
-        snprintf(address, sizeof(address), "r%d@example.net", i);
-        const struct mq_addressee to = {.address = mq_str_of(address), .name = MQ_STR("Ann")};
+    for (int i = 0; i < TAKEN; i++) {
+        snprintf(address, sizeof(address), "r%d@example.net", i % DIFFERENT);
+        snprintf(name, sizeof(name), "n%d", i);
+        const struct mq_addressee to = {.address = mq_str_of(address), .name = mq_str_of(name)};
         assert_int_equal(mq_adding_take(adding, fx.queue, &to, &fx.err), MQ_OK);
     }
-    assert_true(mq_adding_added(adding) >= 3000);
+    assert_true(mq_adding_added(adding) >= 1000);
     assert_int_equal(mq_adding_store(adding, fx.queue, &fx.err), MQ_OK);
-    assert_int_equal(mq_adding_added(adding), 5000);
+    assert_int_equal(mq_adding_added(adding), DIFFERENT);
     mq_adding_free(adding);
-    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_recipient"), 5000);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_recipient"), DIFFERENT);
+    assert_int_equal(fx_int(&fx, "SELECT max(id) - min(id) + 1 FROM mail_recipient"), DIFFERENT);
+    /* Of two with the same address, the first one is there. */
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_recipient WHERE "
+                                 "address <> '[\"r' || substr(name, 2) || '@example.net\"]'"),
+                     0);
+    /* The first ones are in their order: mails to see how they look are made of the first. */
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM (SELECT name, row_number() OVER "
+                                 "(ORDER BY id) AS n FROM mail_recipient ORDER BY id LIMIT 500) "
+                                 "WHERE name <> 'n' || (n - 1)"),
+                     0);
 }
 
 static void test_renders(void **state)

@@ -1,0 +1,30 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Report;
+
+use MailQueue;
+
+/** The relays that are paused now (src/queue/config/relays.c). */
+final class Pauses
+{
+    /**
+     * @return array<string, array{until: int, trial: int, reason: string}> by relay, the one to be
+     *     used last first
+     */
+    public static function of(MailQueue $queue): array
+    {
+        $found = [];
+        $kept = json_decode((string) $queue->config('mailRelayPause'), true);
+        foreach (is_array($kept) ? $kept : [] as $relay => $text) {
+            if (is_string($text) && preg_match('/\A(\d{1,11}) (\d+) (.*)\z/s', $text, $match)
+                && (int) $match[1] > time()) {
+                $found[(string) $relay] = ['until' => (int) $match[1], 'trial' => (int) $match[2],
+                    'reason' => $match[3]];
+            }
+        }
+        uasort($found, static fn (array $a, array $b): int => $b['until'] <=> $a['until']);
+        return $found;
+    }
+}
