@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: dd51a36da49d614a17ac46719245e50d15761f9d */
+ * Stub hash: 322a03994f2720634d411994dccea5473249ac7e */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -263,11 +263,19 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_oauthRe
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, proxy, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_fetch, 0, 2, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, url, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, timeoutMs, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, cafile, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, proxy, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_accounts, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_oauthToken, 0, 1, IS_VOID, 0)
 	ZEND_ARG_TYPE_INFO(0, account, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, refused, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_Internal_helo arginfo_class_MailQueue_Internal_probe
@@ -438,6 +446,7 @@ ZEND_METHOD(MailQueue_Internal, suppressMany);
 ZEND_METHOD(MailQueue_Internal, forgetSuppressed);
 ZEND_METHOD(MailQueue_Internal, probe);
 ZEND_METHOD(MailQueue_Internal, oauthRequest);
+ZEND_METHOD(MailQueue_Internal, fetch);
 ZEND_METHOD(MailQueue_Internal, accounts);
 ZEND_METHOD(MailQueue_Internal, oauthToken);
 ZEND_METHOD(MailQueue_Internal, helo);
@@ -521,6 +530,7 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, forgetSuppressed, arginfo_class_MailQueue_Internal_forgetSuppressed, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, probe, arginfo_class_MailQueue_Internal_probe, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, oauthRequest, arginfo_class_MailQueue_Internal_oauthRequest, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, fetch, arginfo_class_MailQueue_Internal_fetch, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, accounts, arginfo_class_MailQueue_Internal_accounts, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, oauthToken, arginfo_class_MailQueue_Internal_oauthToken, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, helo, arginfo_class_MailQueue_Internal_helo, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
@@ -665,6 +675,8 @@ static zend_class_entry *register_class_MailQueue_Internal(void)
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "oauthrequest", sizeof("oauthrequest") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "oauthrequest", sizeof("oauthrequest") - 1), 3, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "oauthtoken", sizeof("oauthtoken") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "helo", sizeof("helo") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 

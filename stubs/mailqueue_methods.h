@@ -52,6 +52,7 @@ ZEND_METHOD(MailQueue_Internal, suppressMany);
 ZEND_METHOD(MailQueue_Internal, forgetSuppressed);
 ZEND_METHOD(MailQueue_Internal, probe);
 ZEND_METHOD(MailQueue_Internal, oauthRequest);
+ZEND_METHOD(MailQueue_Internal, fetch);
 ZEND_METHOD(MailQueue_Internal, accounts);
 ZEND_METHOD(MailQueue_Internal, oauthToken);
 ZEND_METHOD(MailQueue_Internal, helo);
