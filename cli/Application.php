@@ -6,6 +6,7 @@ namespace MailQueue\Cli;
 
 use MailQueue;
 use MailQueue\Cli\Command\Adopt;
+use MailQueue\Cli\Command\Bounces;
 use MailQueue\Cli\Command\Config;
 use MailQueue\Cli\Command\Examine;
 use MailQueue\Cli\Command\Forget;
@@ -47,6 +48,7 @@ final class Application
         'delete' => [JobChanges::class, 'delete'],
         'forget' => [Forget::class, 'run'],
         'suppress' => [Suppress::class, 'run'],
+        'bounces' => [Bounces::class, 'run'],
         'config' => [Config::class, 'run'],
         'page' => [Page::class, 'run'],
         'send' => [Send::class, 'run'],
