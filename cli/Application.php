@@ -6,6 +6,7 @@ namespace MailQueue\Cli;
 
 use MailQueue;
 use MailQueue\Cli\Command\Adopt;
+use MailQueue\Cli\Command\Bounce;
 use MailQueue\Cli\Command\Bounces;
 use MailQueue\Cli\Command\Config;
 use MailQueue\Cli\Command\Examine;
@@ -48,6 +49,7 @@ final class Application
         'delete' => [JobChanges::class, 'delete'],
         'forget' => [Forget::class, 'run'],
         'suppress' => [Suppress::class, 'run'],
+        'bounce' => [Bounce::class, 'run'],
         'bounces' => [Bounces::class, 'run'],
         'config' => [Config::class, 'run'],
         'page' => [Page::class, 'run'],

@@ -285,6 +285,7 @@ final class Commands
             ],
         ],
         'suppress' => Command\Suppress::ABOUT,
+        'bounce' => Command\Bounce::ABOUT,
         'bounces' => Command\Bounces::ABOUT,
         'config' => [
             'args' => '[KEY [VALUE]]',

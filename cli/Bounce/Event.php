@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Bounce;
 
+use MailQueue\Cli\Terminal;
+
 /**
  * What a report, a complaint or a service says about one address. Its maker has checked that who
  * says so may say it.
@@ -41,9 +43,7 @@ final class Event
 
     private static function line(string $text): string
     {
-        $line = trim((string) preg_replace('/[\x00-\x20\x7f]+/', ' ', $text));
-        $line = preg_match('//u', $line) === 1 ? $line
-            : (string) preg_replace('/[^ -~]/', '?', $line);
+        $line = Terminal::safe(trim((string) preg_replace('/[\x00-\x20\x7f]+/', ' ', $text)));
         $cut = '/\A(.{0,' . self::TEXT_MAX . '})(?![\x80-\xbf]).*\z/s';
         return (string) preg_replace($cut, '$1', $line);
     }

@@ -8,7 +8,7 @@ namespace MailQueue\Cli\Bounce;
 final class Reading
 {
     /**
-     * @param string $what for people, such as "a report, but nothing proves that it is about our mail"
+     * @param string $what for people, such as "a bounce"
      * @param list<Event> $events to record; none if the message is to be left alone
      */
     public function __construct(public readonly string $what, public readonly array $events)

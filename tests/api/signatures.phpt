@@ -126,6 +126,8 @@ final class MailQueue\Internal
   public static eraseRecipients(MailQueue $queue, array $ids): void
   public static suppressMany(MailQueue $queue, array $rows, bool $dry = false): int
   public static forgetSuppressed(MailQueue $queue, string $address): int
+  public static addressHash(MailQueue $queue, string $address): int
+  public static bounce(MailQueue $queue, ?string $address, int $hash, int $event, string $kind, int $least, string $reason, ?string $scope, ?string $source, int $at): string
   public static probe(string $transport): string
   public static oauthRequest(string $endpoint, string $fields, ?string $clientId = null, ?string $clientSecret = null, ?string $cafile = null, ?string $proxy = null): array
   public static fetch(string $url, int $timeoutMs, ?string $cafile = null, ?string $proxy = null): array

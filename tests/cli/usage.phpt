@@ -92,7 +92,7 @@ show(cli(['work', '--database', temp_home() . '/a.sqlite']), temp_home());
 show(cli(['work'], ['MAILQUEUE_DATABASE' => temp_home() . '/a.sqlite', 'MAILQUEUE_TRANSPORT' => 'null://null', 'DISPATCH_BATCH' => 'many']));
 ?>
 --EXPECT--
-exit 0: work status health stats metrics list show log retry resend uncertain hold delete forget suppress bounces config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
+exit 0: work status health stats metrics list show log retry resend uncertain hold delete forget suppress bounce bounces config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
 exit 0
 mailqueue 0.1.0
 exit 0

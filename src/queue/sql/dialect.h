@@ -87,6 +87,7 @@ struct mq_names {
     char suppression[MQ_NAME_MAX + 1];
     char campaign[MQ_NAME_MAX + 1];
     char recipient[MQ_NAME_MAX + 1];
+    char bounce[MQ_NAME_MAX + 8];
     char config[MQ_NAME_MAX + 1];
     char reference[MQ_NAME_MAX + 1];
     char orphan_table[MQ_NAME_MAX + 1]; /* "": no orphan check */
@@ -96,10 +97,10 @@ struct mq_names {
 
 /* Replaces the dialect's words, {t} (the job table, quoted), {b} (bodies), {s} (ledger), {S}
  * (windows), {C} (counters), {H} (history), {Z} (suppressions), {M} (campaigns), {p} (their
- * recipients), {c} (config), {r} (reference column), {o} and {k} (orphan check's table and column),
- * {T}, {O}, {G} and {E} (the bare names of the job table, the windows, the counters and the
- * history), {j} (all columns), {*} (with their types), {f} and {g} (a new row's columns and
- * values), {K} (the config keys that claims read). malloc'ed; NULL without memory. */
+ * recipients), {!} (bounces), {c} (config), {r} (reference column), {o} and {k} (orphan check's
+ * table and column), {T}, {O}, {G} and {E} (the bare names of the job table, the windows, the
+ * counters and the history), {j} (all columns), {*} (with their types), {f} and {g} (a new row's
+ * columns and values), {K} (the config keys that claims read). malloc'ed; NULL without memory. */
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text);
 /* Runs a template that is too rare for a slot of the driver. */
