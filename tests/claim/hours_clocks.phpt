@@ -5,6 +5,7 @@ mailqueue
 --SKIPIF--
 <?php
 require __DIR__ . '/../lib/pgsql.inc';
+getenv('MAILQUEUE_ASAN') === '1' && die('skip libfaketime and ASan hang together');
 foreach (['/usr/bin/cc', MailQueueTest\PostgreSQL::faketime()] as $file) {
     is_file($file) || die('skip a C compiler or libfaketime is missing; tools/setup installs it');
 }

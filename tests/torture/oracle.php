@@ -121,18 +121,22 @@ function kept(string $path): array
     return $kept;
 }
 
-/** @return array<string, int> "test recipient" → how often it was accepted */
-function accepted(Row $row, Sink $sink): array
+/**
+ * @param list<Sink> $sinks
+ *
+ * @return array<string, int> "test recipient" → how often it was accepted, by all of them
+ */
+function accepted(Row $row, array $sinks): array
 {
     $counts = $hashes = [];
-    foreach ($sink->accepted() as $one) {
+    foreach (array_merge(...array_map(static fn(Sink $sink): array => $sink->accepted(), $sinks)) as $one) {
         $counts["$one[test] $one[to]"] = ($counts["$one[test] $one[to]"] ?? 0) + 1;
         $hashes[$one['test']][$one['hash']] = true;
     }
     foreach ($hashes as $test => $different) {
         $row->check(count($different) === 1, "copies of $test differ");
     }
-    foreach ($sink->violations() as $violation) {
+    foreach (array_merge(...array_map(static fn(Sink $sink): array => $sink->violations(), $sinks)) as $violation) {
         $row->problem("on the wire: $violation");
     }
     return $counts;
@@ -141,11 +145,13 @@ function accepted(Row $row, Sink $sink): array
 /**
  * lost: neither delivered nor in the queue. duplicates: further copies; each needs an attempt of
  * that mail that was recorded as uncertain.
+ *
+ * @param Sink|list<Sink> $sinks
  */
-function judge(Row $row, string $path, Sink $sink, int $mails, int $first = 0): Verdict
+function judge(Row $row, string $path, Sink|array $sinks, int $mails, int $first = 0): Verdict
 {
     $verdict = new Verdict();
-    $counts = accepted($row, $sink);
+    $counts = accepted($row, is_array($sinks) ? $sinks : [$sinks]);
     $kept = kept($path);
     $known = [];
     for ($n = $first; $n < $first + $mails; $n++) {

@@ -6,6 +6,8 @@
 //   dead       the relay's process is killed, and started again
 //   throttles  the relay defers each mail and names a time (450 4.7.1 try again in 30 seconds)
 //
+// In the end each mail is accounted for: nothing is lost, and a copy needs an uncertain attempt.
+//
 // Both relays answer each mail after DOT_MS, so their rate is that of their sessions.
 
 declare(strict_types=1);
@@ -94,6 +96,9 @@ function relays(Row $row): void
     }
     $row->check(value($path, 'SELECT count(*) FROM mail_queue') > 0, 'the mail did not suffice: give more with --mails');
     told($row, "$path.log", $port, $second->port);
+    $firsts[1]->stop();
+    $second->stop();
+    judge($row, $path, [...$firsts, $second], $mails - 1, 1);
 }
 
 /** The log tells which relay failed, why, and for how long it was left out. */
