@@ -112,7 +112,8 @@ namespace {
          * @param \DateTimeInterface|int|null $expiresAt deleted if it is not sent by then
          * @param int|null $maxAttempts 1 … 1000; null: as the backoff policy says
          * @param string|null $envelopeFrom sender of the envelope; '' is the null reverse-path of bounces;
-         *        null: as the message says
+         *        null: as the message says. In 'bounces+*@example.org' a token for the recipient takes the place of
+         *        the *: see docs/bounces.md
          * @phpstan-param list<string|\Stringable>|null $recipients addresses of the envelope, at most 10000;
          *        null: as the message says
          * @phpstan-param array{notify?: string|list<string>|null, ret?: string|null, envid?: string|null}|null $dsn
@@ -549,7 +550,7 @@ namespace MailQueue {
          *
          * @param string $sql with ?1, ?2, … for the parameters, and in place of the names of the
          *        queue's tables {t} (jobs), {b} (bodies), {C} (mail_count), {H} (mail_log),
-         *        {Z} (mail_suppression), {M} (mail_campaign), {p} (mail_recipient), {c} (config);
+         *        {Z} (mail_suppression), {M} (mail_campaign), {p} (mail_recipient), {!} (mail_bounce), {c} (config);
          *        {r} is the reference column
          * @param array $parameters a list of int, string and null
          * @return list<list<int|string|null>> the rows, of at most 32 columns; a number can be a string
@@ -581,11 +582,32 @@ namespace MailQueue {
         public static function suppressMany(\MailQueue $queue, array $rows, bool $dry = false): int {}
 
         /**
-         * Deletes the address and the source of an address's suppressions, which stay.
+         * Deletes the bounces of an address, and the address and the source of its suppressions, which stay.
          *
          * @return int how many
          */
         public static function forgetSuppressed(\MailQueue $queue, string $address): int {}
+
+        /**
+         * The hash of an address by which suppressions and bounces are found.
+         *
+         * @throws MessageException for an address that cannot be one
+         */
+        public static function addressHash(\MailQueue $queue, string $address): int {}
+
+        /**
+         * Stores a bounce, or another event about an address, and suppresses the address if that follows, in
+         * one transaction.
+         *
+         * @param string|null $address null: only $hash is known
+         * @param int $event a number that no other event of the address has
+         * @param string $kind a word for reports
+         * @param int $least 1: suppress at once; 0: never; else when so many such events came in 30 days
+         * @param string $reason of the suppression, as $scope and $source
+         * @param int $at UTC seconds
+         * @return string "counted"; "suppressed"; "known": it was stored already, or a hundred of the address were
+         */
+        public static function bounce(\MailQueue $queue, ?string $address, int $hash, int $event, string $kind, int $least, string $reason, ?string $scope, ?string $source, int $at): string {}
 
         /**
          * Connects to an SMTP relay and logs in as the worker does, then quits.
@@ -612,6 +634,14 @@ namespace MailQueue {
         public static function oauthRequest(string $endpoint, #[\SensitiveParameter] string $fields, ?string $clientId = null, #[\SensitiveParameter] ?string $clientSecret = null, ?string $cafile = null, ?string $proxy = null): array {}
 
         /**
+         * Gets a file over https://, under the conditions of oauthRequest().
+         *
+         * @return array{code: int, body: string, retryAfter: int, failure: string} as oauthRequest()
+         * @throws \ValueError if the URL cannot be used
+         */
+        public static function fetch(string $url, int $timeoutMs, ?string $cafile = null, ?string $proxy = null): array {}
+
+        /**
          * The directory of the OAuth2 accounts: $MAILQUEUE_ACCOUNTS, or else mailqueue.accounts, or
          * else the default. It may not exist.
          */
@@ -620,10 +650,11 @@ namespace MailQueue {
         /**
          * Makes sure that an account has an access token, as the worker does before it logs in.
          *
+         * @param string|null $refused a token that a server refused: another one is fetched
          * @throws \ValueError if the account cannot be used, with the cure
          * @throws Exception if no token can be had, with the cure
          */
-        public static function oauthToken(string $account): void {}
+        public static function oauthToken(string $account, #[\SensitiveParameter] ?string $refused = null): void {}
 
         /**
          * The name that this host says in EHLO to the relay of a DSN.
@@ -765,7 +796,7 @@ namespace MailQueue {
          * @param string $type kind of its mails, at most 64 octets
          * @param int $priority -100 … 100; ordinary mail has 0
          * @param int|null $maxAttempts 1 … 1000; null: as the backoff policy says
-         * @param string|null $envelopeFrom null: the message's from
+         * @param string|null $envelopeFrom as of MailQueue::enqueue(); null: the message's from
          * @param string|null $relay a key of the map of relays
          * @throws MessageException names the field, the cause and the cure
          * @throws \ValueError
@@ -930,6 +961,8 @@ namespace MailQueue {
         /** Recipients an hour; 0: no limit. */
         public readonly int $limit;
         public readonly int $burst;
+        /** Tokens of the hourly limit that mail of a priority below 0 leaves to other mail (mailReserve). */
+        public readonly int $reserve;
         /** "average" or "strict" */
         public readonly string $rateMode;
         /** Recipients that the hourly limit lets go now; null without a limit. */

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 08650362c77b42954d3065f7d384368ec2b9b61b */
+ * Stub hash: 7ab4bc4c8274cf3d428a2f6b950f1fa9bc51fa4b */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -256,6 +256,21 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_forgetS
 	ZEND_ARG_TYPE_INFO(0, address, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
+#define arginfo_class_MailQueue_Internal_addressHash arginfo_class_MailQueue_Internal_forgetSuppressed
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_bounce, 0, 10, IS_STRING, 0)
+	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
+	ZEND_ARG_TYPE_INFO(0, address, IS_STRING, 1)
+	ZEND_ARG_TYPE_INFO(0, hash, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, event, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, kind, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, least, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, reason, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, scope, IS_STRING, 1)
+	ZEND_ARG_TYPE_INFO(0, source, IS_STRING, 1)
+	ZEND_ARG_TYPE_INFO(0, at, IS_LONG, 0)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_probe, 0, 1, IS_STRING, 0)
 	ZEND_ARG_TYPE_INFO(0, transport, IS_STRING, 0)
 ZEND_END_ARG_INFO()
@@ -269,11 +284,19 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_oauthRe
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, proxy, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_fetch, 0, 2, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, url, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, timeoutMs, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, cafile, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, proxy, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_accounts, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_oauthToken, 0, 1, IS_VOID, 0)
 	ZEND_ARG_TYPE_INFO(0, account, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, refused, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_Internal_helo arginfo_class_MailQueue_Internal_probe
@@ -443,8 +466,11 @@ ZEND_METHOD(MailQueue_Internal, eraseHistory);
 ZEND_METHOD(MailQueue_Internal, eraseRecipients);
 ZEND_METHOD(MailQueue_Internal, suppressMany);
 ZEND_METHOD(MailQueue_Internal, forgetSuppressed);
+ZEND_METHOD(MailQueue_Internal, addressHash);
+ZEND_METHOD(MailQueue_Internal, bounce);
 ZEND_METHOD(MailQueue_Internal, probe);
 ZEND_METHOD(MailQueue_Internal, oauthRequest);
+ZEND_METHOD(MailQueue_Internal, fetch);
 ZEND_METHOD(MailQueue_Internal, accounts);
 ZEND_METHOD(MailQueue_Internal, oauthToken);
 ZEND_METHOD(MailQueue_Internal, helo);
@@ -527,8 +553,11 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, eraseRecipients, arginfo_class_MailQueue_Internal_eraseRecipients, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, suppressMany, arginfo_class_MailQueue_Internal_suppressMany, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, forgetSuppressed, arginfo_class_MailQueue_Internal_forgetSuppressed, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, addressHash, arginfo_class_MailQueue_Internal_addressHash, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, bounce, arginfo_class_MailQueue_Internal_bounce, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, probe, arginfo_class_MailQueue_Internal_probe, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, oauthRequest, arginfo_class_MailQueue_Internal_oauthRequest, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, fetch, arginfo_class_MailQueue_Internal_fetch, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, accounts, arginfo_class_MailQueue_Internal_accounts, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, oauthToken, arginfo_class_MailQueue_Internal_oauthToken, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, helo, arginfo_class_MailQueue_Internal_helo, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
@@ -673,6 +702,8 @@ static zend_class_entry *register_class_MailQueue_Internal(void)
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "oauthrequest", sizeof("oauthrequest") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "oauthrequest", sizeof("oauthrequest") - 1), 3, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "oauthtoken", sizeof("oauthtoken") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "helo", sizeof("helo") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
@@ -1045,6 +1076,12 @@ static zend_class_entry *register_class_MailQueue_Stats(void)
 	zend_string *property_burst_name = zend_string_init("burst", sizeof("burst") - 1, 1);
 	zend_declare_typed_property(class_entry, property_burst_name, &property_burst_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_burst_name);
+
+	zval property_reserve_default_value;
+	ZVAL_UNDEF(&property_reserve_default_value);
+	zend_string *property_reserve_name = zend_string_init("reserve", sizeof("reserve") - 1, 1);
+	zend_declare_typed_property(class_entry, property_reserve_name, &property_reserve_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_reserve_name);
 
 	zval property_rateMode_default_value;
 	ZVAL_UNDEF(&property_rateMode_default_value);

@@ -299,7 +299,8 @@ enum mq_status mq_queue_erase_history(struct mq_queue *queue, const struct mq_id
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
         for (size_t i = 0; i < rows->count && status == MQ_OK; i++) {
-            status = mq_sql_exec(queue, MQ_SQL_LOG_ERASE, MQ_ARGS(mq_int(rows->items[i])), err);
+            status = mq_sql_exec_text(queue, "DELETE FROM {H} WHERE id = ?1",
+                                      MQ_ARGS(mq_int(rows->items[i])), err);
         }
     }
     return status;

@@ -33,6 +33,7 @@ struct mq_stats {
     int64_t next_due_s;       /* 0: none */
     int64_t limit;            /* recipients an hour; 0: none */
     int64_t burst;
+    int64_t reserve; /* of that, for mail of priority 0 and above */
     enum mq_rate_mode rate_mode;
     struct mq_limit_state limits[2 * MQ_LIMITS_MAX];
     size_t limit_count;

@@ -129,6 +129,12 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
     ['block' => 'docs/operations.md: mailqueue config mailSlowdown', 'through' => static fn(string $block): string
         => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; ' . $block
             . "\nmailqueue config; mailqueue config --unset mailSlowdown", 'shows' => '~mailSlowdown +40~'],
+    ['block' => 'docs/operations.md: mailqueue config mailReserve', 'through' => static fn(string $block): string
+        => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; ' . $block
+            . "\nmailqueue config; mailqueue config --unset mailReserve", 'shows' => '~mailReserve +20~'],
+    ['block' => 'docs/operations.md: mailqueue work --processes', 'through' => static fn(string $block): string
+        => "export MAILQUEUE_DATABASE=/home/me/processes.sqlite MAILQUEUE_TRANSPORT=null://null; mailqueue migrate
+for i in 1 2 3; do echo hi | mailqueue sendmail b@example.net; done; $block", 'shows' => '~: 3 sent; nothing more is due~'],
     ['name' => 'no limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 0'],
     ['name' => 'files of a shop', 'user' => 'root', 'run' => 'mkdir -p /srv/shop; '
         . 'echo png >/srv/shop/logo.png; echo pdf >/srv/shop/terms.pdf'],
@@ -150,6 +156,11 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         '$id = $queue->jobs(subject: "News")[0]->id; echo preg_match_all("~unsubscribe.php\?t=[-\w]{40}~", $queue->job($id)->message), $queue->delete([$id]);'),
         'shows' => '/^21$/m'],
     ['block' => 'docs/suppression.md: <?php // unsubscribe.php', 'through' => php('$_GET["t"] = "x";'), 'shows' => '/not complete, or too old/'],
+    ['block' => "docs/bounces.md: \$queue->enqueue(['from' => 'Shop", 'through' => php($queue,
+        'echo $queue->job($queue->jobs(subject: "Your order")[0]->id)->envelopeFrom, $queue->delete([$queue->jobs(subject: "Your order")[0]->id]);'),
+        'shows' => '/^bounces\+\*@example.org1$/m'],
+    ['block' => 'docs/bounces.md: mailqueue bounce --dry-run', 'through' => static fn(string $block): string
+        => 'printf "From: ann@example.net\nSubject: Re: x\n\nhi\n" >message.eml; ' . $block, 'shows' => '/^Not a report\.$/m'],
     ['block' => "docs/campaigns.md: \$campaign = \$queue->campaign('spring')", 'through' => php($queue . '$members = [["email" => "ann@example.net", "name" => "Ann"]];',
         '$campaign->cancel(); $queue->delete(array_column($queue->jobs(type: "campaign"), "id"));'), 'shows' => '/^Subject: Spring, Ann!/m'],
     ['block' => 'docs/campaigns.md: export MAILQUEUE_DATABASE', 'shows' => ['/^Subject: May, Ann!/m', '/^may starts at /m', '/^recipients  2$/m']],
@@ -338,6 +349,10 @@ return ['steps' => $steps, 'left' => [
     'README.md: pie repository:add' => 'PIE is not in Debian; run by hand',
     'docs/architecture.md: ┌─────────┐' => 'a picture',
     'docs/architecture.md: BEGIN IMMEDIATE' => 'a picture',
+    'docs/bounces.md: bounces: "|mailqueue' => 'part of a file; tests/bounce/postfix.phpt has such an alias',
+    'docs/bounces.md: mailqueue unix' => 'part of a file; tests/bounce/postfix.phpt has such a transport',
+    'docs/bounces.md: # a router' => 'part of a file; tests/bounce/exim.phpt has them',
+    'docs/bounces.md: "|/home/me' => 'part of a file',
     'docs/campaigns.md: {' => 'fields of a recipient, as JSON',
     'docs/campaigns.md: Hello {{' => 'tests/unit/mime/test_campaign_docs.c renders it',
     'docs/campaigns.md: Hello Ann' => 'tests/unit/mime/test_campaign_docs.c compares it',

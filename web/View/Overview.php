@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Web\View;
 
+use MailQueue\Cli\Command\Status as StatusCommand;
 use MailQueue\Cli\Report\Waiting;
 use MailQueue\Internal;
 use MailQueue\Stats;
@@ -106,7 +107,9 @@ final class Overview extends View
                 $texts->number($stats->tokens, 1),
                 $texts->number($stats->burst)
             ) . ($stats->nextTokenAt === null ? '' : ', '
-                . $this->t('the next one in %s', $texts->span($stats->nextTokenAt - time()))),
+                . $this->t('the next one in %s', $texts->span($stats->nextTokenAt - time())))
+                . (StatusCommand::isReserved($stats)
+                    ? ', ' . $this->t('kept for mail of priority 0 and above') : ''),
             $this->t('Limits') => $stats->limits === [] ? null
                 : implode(', ', array_map($this->limit(...), $stats->limits)),
             $this->t('Empty in') => $stats->emptyIn === null || $stats->due === 0

@@ -1,5 +1,5 @@
 # Completion of mailqueue for fish. tools/share writes this file.
-set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget suppress campaign config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
+set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget suppress bounce config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
 complete -c mailqueue -f
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a work -d 'Send what is due'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show how many mails have each status'
@@ -16,9 +16,7 @@ complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a hold -d 
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a delete -d 'Delete mail that is not being sent'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a forget -d 'Erase what the queue knows of an address'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a suppress -d 'Addresses that get no mail'
-complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -f -a 'add remove list import export'
-complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a campaign -d 'One message for many recipients'
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -f -a 'create add start pause resume cancel status failures retry preview test'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a bounce -d 'Read a bounce or a complaint from standard input'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a config -d 'Show the settings in the database'
 complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailSlowDomains mailHoursKept mailLastRun mailSuppressed mailSuppressionKey mailCampaigns mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a page -d 'Print the PHP file that shows the queue in a browser'
@@ -73,7 +71,6 @@ complete -c mailqueue -n '__fish_seen_subcommand_from list' -l reference -d 'onl
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l recipient -d 'only mail to an address with this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l error -d 'only mail whose last error has this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l subject -d 'only mail whose subject has this text in it' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from list' -l campaign -d 'only mail of this campaign' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l older -d 'only mail that was enqueued before 90m' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l limit -d 'at most N' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l after -d 'only higher ids' -r -f
@@ -89,7 +86,6 @@ complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l reference -d 'on
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l recipient -d 'only mail to an address with this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l error -d 'only mail whose last error has this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l subject -d 'only mail whose subject has this text in it' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l campaign -d 'only mail of this campaign' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l older -d 'only mail that was enqueued before 90m' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l yes -d 'change what the filter finds without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l all -d 'without ids'
@@ -104,7 +100,6 @@ complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l reference -d
 complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l recipient -d 'only mail to an address with this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l error -d 'only mail whose last error has this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l subject -d 'only mail whose subject has this text in it' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l campaign -d 'only mail of this campaign' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l older -d 'only mail that was enqueued before 90m' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l yes -d 'change what the filter finds without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l status -d 'only mail that is pending' -r -f -a 'pending sending failed parked held'
@@ -113,7 +108,6 @@ complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l reference -d 'onl
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l recipient -d 'only mail to an address with this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l error -d 'only mail whose last error has this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l subject -d 'only mail whose subject has this text in it' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l campaign -d 'only mail of this campaign' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l older -d 'only mail that was enqueued before 90m' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l yes -d 'change what the filter finds without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l status -d 'only mail that is pending' -r -f -a 'pending sending failed parked held'
@@ -122,7 +116,6 @@ complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l reference -d 'o
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l recipient -d 'only mail to an address with this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l error -d 'only mail whose last error has this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l subject -d 'only mail whose subject has this text in it' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l campaign -d 'only mail of this campaign' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l older -d 'only mail that was enqueued before 90m' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l yes -d 'change what the filter finds without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from forget' -l dry-run -d 'say what would be erased'
@@ -134,17 +127,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l source -d 'wh
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l dry-run -d 'say what would be done'
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l limit -d 'list' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l after -d 'list' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l type -d 'create' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l priority -d 'create' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l max-attempts -d 'create' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l envelope-from -d 'create' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l relay -d 'create' -r -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailSlowDomains mailHoursKept mailLastRun mailSuppressed mailSuppressionKey mailCampaigns mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l at -d 'start' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l watch -d 'status'
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l as -d 'test' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l limit -d 'status' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l after -d 'failures' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l yes -d 'cancel without asking'
+complete -c mailqueue -n '__fish_seen_subcommand_from bounce' -l dry-run -d 'say what the report is'
 complete -c mailqueue -n '__fish_seen_subcommand_from config' -l unset -d 'remove KEY'
 complete -c mailqueue -n '__fish_seen_subcommand_from page' -l password -d 'read a password'
 complete -c mailqueue -n '__fish_seen_subcommand_from page' -l serve -d 'show the page on this machine' -r -f

@@ -94,15 +94,11 @@ struct mq_recipient {
 struct mq_recipients {
     const struct mq_recipient *items;
     size_t count;
-};
-struct mq_campaign_added {
-    int64_t count;
-    int64_t ms; /* for which it had the lock before the commit; 0 if that is the application's */
+    int64_t added, held_ms; /* out: how many were new; for how long it had the lock */
 };
 /* Adds recipients that are not there yet, in one transaction. */
-enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id,
-                               const struct mq_recipients *recipients,
-                               struct mq_campaign_added *added, struct mq_error *err);
+enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id, struct mq_recipients *all,
+                               struct mq_error *err);
 /* Deletes recipients by their ids. Those that have had no job yet are not counted any more. */
 enum mq_status mq_campaign_erase(struct mq_queue *queue, const struct mq_ids *ids,
                                  struct mq_error *err);
