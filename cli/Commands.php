@@ -175,10 +175,7 @@ final class Commands
             'args' => 'ID',
             'words' => 1,
             'text' => 'Show one mail. Exit 1 when there is none with this id.',
-            'examples' => [
-                'mailqueue show 4711',
-                'mailqueue show 4711 --message | less',
-            ],
+            'examples' => ['mailqueue show 4711', 'mailqueue show 4711 --message | less'],
             'options' => ['message' => 'with the message itself'],
         ],
         'log' => [
@@ -253,10 +250,7 @@ final class Commands
             'words' => PHP_INT_MAX,
             'text' => 'Park waiting mail, by its ids or by a filter, until it is retried by hand. '
                 . 'Exit 1 if none was waiting.',
-            'examples' => [
-                'mailqueue hold 4711 4712',
-                'mailqueue hold --type newsletter --yes',
-            ],
+            'examples' => ['mailqueue hold 4711 4712', 'mailqueue hold --type newsletter --yes'],
             'options' => self::BULK,
         ],
         'delete' => [
