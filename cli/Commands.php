@@ -73,8 +73,8 @@ final class Commands
         'lease=SECONDS' => 'how long a claim holds before it can be taken back (default 900)',
         'workers=N' => 'how many runs may work at the same time; on a server, all machines '
             . 'count together (default 1)',
-        'processes=N' => 'run N workers beside each other, 1 to 10 (default 1); --workers is then at '
-            . 'least N',
+        'processes=N' => 'run N workers beside each other, 1 to 10 (default 1); --workers is then '
+            . 'at least N',
         'grace=SECONDS' => 'how long mails that are being sent have after SIGTERM (default 30)',
         'on-uncertain=retry|hold' => 'what to do when nobody knows whether the relay took a mail '
             . '(default retry)',

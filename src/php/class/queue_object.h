@@ -15,8 +15,9 @@ void mq_php_queue_register(zend_class_entry *ce);
 const char *mq_php_database_file(const zend_string *database);
 zend_string *mq_php_database_path(const zend_string *database);
 
-/* The object's connection, opened if necessary; borrowed. NULL with an exception. The first does
- * not ask a server for the version of its tables, which storing mail does not need. */
+/* The object's connection, opened if necessary; borrowed. NULL with an exception. The first
+ * function does not ask a server for the tables' version (mq_queue_prepare()), which storing mail
+ * does not need. */
 struct mq_queue *mq_php_queue_opened(zval *object);
 struct mq_queue *mq_php_queue_use(zval *object);
 
