@@ -73,8 +73,8 @@ final class Commands
         'lease=SECONDS' => 'how long a claim holds before it can be taken back (default 900)',
         'workers=N' => 'how many runs may work at the same time; on a server, all machines '
             . 'count together (default 1)',
-        'processes=N' => 'run N workers beside each other, 1 to 10 (default 1); --workers is then at '
-            . 'least N',
+        'processes=N' => 'run N workers beside each other, 1 to 10 (default 1); --workers is then '
+            . 'at least N',
         'grace=SECONDS' => 'how long mails that are being sent have after SIGTERM (default 30)',
         'on-uncertain=retry|hold' => 'what to do when nobody knows whether the relay took a mail '
             . '(default retry)',
@@ -175,10 +175,7 @@ final class Commands
             'args' => 'ID',
             'words' => 1,
             'text' => 'Show one mail. Exit 1 when there is none with this id.',
-            'examples' => [
-                'mailqueue show 4711',
-                'mailqueue show 4711 --message | less',
-            ],
+            'examples' => ['mailqueue show 4711', 'mailqueue show 4711 --message | less'],
             'options' => ['message' => 'with the message itself'],
         ],
         'log' => [
@@ -253,10 +250,7 @@ final class Commands
             'words' => PHP_INT_MAX,
             'text' => 'Park waiting mail, by its ids or by a filter, until it is retried by hand. '
                 . 'Exit 1 if none was waiting.',
-            'examples' => [
-                'mailqueue hold 4711 4712',
-                'mailqueue hold --type newsletter --yes',
-            ],
+            'examples' => ['mailqueue hold 4711 4712', 'mailqueue hold --type newsletter --yes'],
             'options' => self::BULK,
         ],
         'delete' => [

@@ -128,8 +128,7 @@ final class Campaigns
         }
         foreach (['startAt' => 'start', 'startedAt' => 'started', 'finishedAt' => 'finished',
             'onFinished' => 'onFinished'] as $name => $word) {
-            // A campaign that runs again has finished before.
-            if ($of[$name] !== null && ($name !== 'finishedAt' || $of['state'] === 'finished')) {
+            if ($of[$name] !== null) {
                 $facts[$word] = is_int($of[$name]) ? Terminal::time($of[$name]) : $of[$name];
             }
         }

@@ -457,7 +457,6 @@ const attacks = async ({origin, database}) => {
 /** axe-core on each view, and the pictures. */
 const looks = async ({origin, hostile, database}) => {
     mkdirSync(shots, {recursive: true});
-    php(`${here}/seed.php`, database, 'campaign');
     mailqueue(database, 'campaign', 'start', 'winter');
     mailqueue(database, 'work', '--transport', 'null://null', '--message-limit', '1');
     mailqueue(database, 'campaign', 'pause', 'winter');

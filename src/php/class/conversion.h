@@ -18,8 +18,7 @@ void mq_php_set_list(zval *value, const struct mq_strings *list);
 void mq_php_add_text(zval *array, const char *key, const char *text);
 void mq_php_add_int(zval *array, const char *key, bool given, int64_t number);
 
-/* Copies a list<int> to ids in request memory, freed with efree(); NULL with an exception, which
- * names the argument. */
+/* Copies a list<int> to ids, freed with efree(); NULL with an exception that names the argument. */
 int64_t *mq_php_ids_read(uint32_t arg, HashTable *list);
 
 /* Sets *out to the UTC seconds of a DateTimeInterface or an int; *given is false for null.
