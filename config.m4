@@ -118,6 +118,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/text/html.c
     src/mime/text/writer.c
     src/mime/unsubscribe.c
+    src/mime/verp.c
     src/mime/wire/correct.c
     src/mime/wire/envelope.c
     src/mime/wire/message.c
@@ -180,6 +181,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/pdo/statement.c
     src/php/pdo/worker_run.c
     src/php/stale.c
+    src/php/suppress/bounces.c
     src/php/suppress/link.c
     src/php/suppress/methods.c
     src/php/verdicts.c
@@ -240,6 +242,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/stats.c
     src/queue/suppress/address_hash.c
     src/queue/suppress/apply.c
+    src/queue/suppress/bounce.c
     src/queue/suppress/change.c
     src/queue/suppress/find.c
     src/queue/suppress/recent.c

@@ -6,6 +6,8 @@ namespace MailQueue\Cli;
 
 use MailQueue;
 use MailQueue\Cli\Command\Adopt;
+use MailQueue\Cli\Command\Bounce;
+use MailQueue\Cli\Command\Campaign;
 use MailQueue\Cli\Command\Config;
 use MailQueue\Cli\Command\Examine;
 use MailQueue\Cli\Command\Forget;
@@ -49,6 +51,8 @@ final class Application
         'delete' => [JobChanges::class, 'delete'],
         'forget' => [Forget::class, 'run'],
         'suppress' => [Suppress::class, 'run'],
+        'campaign' => [Campaign::class, 'run'],
+        'bounce' => [Bounce::class, 'run'],
         'config' => [Config::class, 'run'],
         'page' => [Page::class, 'run'],
         'send' => [Send::class, 'run'],

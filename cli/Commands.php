@@ -50,6 +50,7 @@ final class Commands
         'recipient=TEXT' => 'only mail to an address with this text in it',
         'error=TEXT' => 'only mail whose last error has this text in it',
         'subject=TEXT' => 'only mail whose subject has this text in it',
+        'campaign=NAME' => 'only mail of this campaign',
         'older=AGE' => 'only mail that was enqueued before 90m, 12h or 7d, or before a time such '
             . 'as 2026-11-21 (UTC)',
     ];
@@ -90,9 +91,8 @@ final class Commands
     public const NOT_SENDMAIL = ['bootstrap', 'orphan-check', 'backoff'];
 
     /**
-     * "words": how many arguments a command takes at most.
-     *
-     * @var array<string, array{args: string, words: int, text: string,
+     * "words": how many arguments a command takes at most; "actions": what the first one can be.
+     * @var array<string, array{args: string, words: int, text: string, actions?: list<string>,
      *      examples: list<string>, options: array<string, string>}>
      */
     public const ALL = [
@@ -287,6 +287,8 @@ final class Commands
             ],
         ],
         'suppress' => Command\Suppress::ABOUT,
+        'campaign' => Command\Campaign::ABOUT,
+        'bounce' => Command\Bounce::ABOUT,
         'config' => [
             'args' => '[KEY [VALUE]]',
             'words' => 2,

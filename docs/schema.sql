@@ -162,6 +162,16 @@ CREATE TABLE mail_recipient (
     UNIQUE (campaign_id, hash)
 );
 
+CREATE TABLE mail_bounce (
+    hash INTEGER NOT NULL,                     -- of the address, with mailSuppressionKey
+    event INTEGER NOT NULL,                    -- a hash that tells events apart: the same one counts once
+    at INTEGER NOT NULL,                       -- when it was read; kept for 30 days
+    kind TEXT NOT NULL,                        -- hard, soft, quota, blocked, policy, unknown, complaint or unsubscribe
+    n INTEGER NOT NULL,                        -- 1: it counts with others; 0: not, or not any more
+    PRIMARY KEY (hash, event),
+    UNIQUE (at, hash, event)
+) WITHOUT ROWID;
+
 CREATE INDEX mail_queue_live
     ON mail_queue(campaign_id)
     WHERE campaign_id IS NOT NULL AND status <> 'parked';
@@ -341,6 +351,16 @@ CREATE TABLE mail_recipient (
     UNIQUE (campaign_id, hash)
 );
 
+CREATE TABLE mail_bounce (
+    hash BIGINT NOT NULL,
+    event BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    PRIMARY KEY (hash, event),
+    UNIQUE (at, hash, event)
+);
+
 CREATE INDEX mail_queue_live
     ON mail_queue(campaign_id)
     WHERE campaign_id IS NOT NULL AND status <> 'parked';
@@ -502,4 +522,14 @@ CREATE TABLE mail_recipient (
     fields LONGBLOB,
     cleared BIGINT,
     UNIQUE KEY mail_queue_r (campaign_id, hash)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+CREATE TABLE mail_bounce (
+    hash BIGINT NOT NULL,
+    event BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    kind VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    n INTEGER NOT NULL,
+    PRIMARY KEY (hash, event),
+    KEY mail_queue_b (at)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

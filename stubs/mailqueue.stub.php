@@ -13,6 +13,7 @@ namespace {
      * seconds, unless a name says otherwise. Every method throws MailQueue\DatabaseException when the
      * database fails. After an exception nothing of that call is stored.
      *
+     * @phpstan-import-type Progress from MailQueue\Campaign
      * @strict-properties
      * @not-serializable
      */
@@ -111,7 +112,8 @@ namespace {
          * @param \DateTimeInterface|int|null $expiresAt deleted if it is not sent by then
          * @param int|null $maxAttempts 1 … 1000; null: as the backoff policy says
          * @param string|null $envelopeFrom sender of the envelope; '' is the null reverse-path of bounces;
-         *        null: as the message says
+         *        null: as the message says. In 'bounces+*@example.org' a token for the recipient takes the place of
+         *        the *: see docs/bounces.md
          * @phpstan-param list<string|\Stringable>|null $recipients addresses of the envelope, at most 10000;
          *        null: as the message says
          * @phpstan-param array{notify?: string|list<string>|null, ret?: string|null, envid?: string|null}|null $dsn
@@ -297,9 +299,10 @@ namespace {
          *        each mail of the list
          * @param int|null $until an id: no later ones, so that a filter that no index serves need not read all
          *        mails at once
+         * @param string|null $campaign only mail of the campaign of this name
          * @return list<MailQueue\Job>
          */
-        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null): array {}
+        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null, ?string $campaign = null): array {}
 
         /**
          * Rows that no worker touches, because their status is not known to this version, or is "sending"
@@ -439,6 +442,15 @@ namespace {
          */
         public function campaign(string $name): MailQueue\Campaign {}
 
+        /**
+         * The campaigns, the newest first: of each what Campaign::progress() returns.
+         *
+         * @param int $limit 1 … 1000
+         * @param int $before an id: only older ones; 0: from the newest
+         * @phpstan-return list<Progress>
+         */
+        public function campaigns(int $limit = 50, int $before = 0): array {}
+
         /** A value of the config table, null when unset. */
         public function config(string $key): ?string {}
 
@@ -538,7 +550,7 @@ namespace MailQueue {
          *
          * @param string $sql with ?1, ?2, … for the parameters, and in place of the names of the
          *        queue's tables {t} (jobs), {b} (bodies), {C} (mail_count), {H} (mail_log),
-         *        {Z} (mail_suppression), {M} (mail_campaign), {p} (mail_recipient), {c} (config);
+         *        {Z} (mail_suppression), {M} (mail_campaign), {p} (mail_recipient), {!} (mail_bounce), {c} (config);
          *        {r} is the reference column
          * @param array $parameters a list of int, string and null
          * @return list<list<int|string|null>> the rows, of at most 32 columns; a number can be a string
@@ -570,11 +582,32 @@ namespace MailQueue {
         public static function suppressMany(\MailQueue $queue, array $rows, bool $dry = false): int {}
 
         /**
-         * Deletes the address and the source of an address's suppressions, which stay.
+         * Deletes the bounces of an address, and the address and the source of its suppressions, which stay.
          *
          * @return int how many
          */
         public static function forgetSuppressed(\MailQueue $queue, string $address): int {}
+
+        /**
+         * The hash of an address by which suppressions and bounces are found.
+         *
+         * @throws MessageException for an address that cannot be one
+         */
+        public static function addressHash(\MailQueue $queue, string $address): int {}
+
+        /**
+         * Stores a bounce, or another event about an address, and suppresses the address if that follows, in
+         * one transaction.
+         *
+         * @param string|null $address null: only $hash is known
+         * @param int $event a number that no other event of the address has
+         * @param string $kind a word for reports
+         * @param int $least 1: suppress at once; 0: never; else when so many such events came in 30 days
+         * @param string $reason of the suppression, as $scope and $source
+         * @param int $at UTC seconds
+         * @return string "counted"; "suppressed"; "known": it was stored already, or a hundred of the address were
+         */
+        public static function bounce(\MailQueue $queue, ?string $address, int $hash, int $event, string $kind, int $least, string $reason, ?string $scope, ?string $source, int $at): string {}
 
         /**
          * Connects to an SMTP relay and logs in as the worker does, then quits.
@@ -734,6 +767,10 @@ namespace MailQueue {
      *
      * Methods throw MailQueue\Exception if the campaign's state does not allow what they do.
      *
+     * @phpstan-type Progress array{id: int, name: string, state: string, recipients: int, waiting: int, pending: int,
+     *     sending: int, failed: int, held: int, sent: int, refused: int, parked: int, suppressed: int, gone: int,
+     *     uncertain: int, perHour: ?int, endsAt: ?int, createdAt: int, startAt: ?int, startedAt: ?int,
+     *     finishedAt: ?int, onFinished: ?string}
      * @strict-properties
      * @not-serializable
      */
@@ -750,7 +787,7 @@ namespace MailQueue {
          * @param string $type kind of its mails, at most 64 octets
          * @param int $priority -100 … 100; ordinary mail has 0
          * @param int|null $maxAttempts 1 … 1000; null: as the backoff policy says
-         * @param string|null $envelopeFrom null: the message's from
+         * @param string|null $envelopeFrom as of MailQueue::enqueue(); null: the message's from
          * @param string|null $relay a key of the map of relays
          * @throws MessageException names the field, the cause and the cure
          * @throws \ValueError
@@ -784,10 +821,7 @@ namespace MailQueue {
         /**
          * What became of its recipients.
          *
-         * @return array{name: string, state: string, recipients: int, waiting: int, pending: int, sending: int,
-         *     failed: int, held: int, sent: int, refused: int, parked: int, suppressed: int, gone: int,
-         *     uncertain: int, perHour: ?int, endsAt: ?int, createdAt: int, startAt: ?int, startedAt: ?int,
-         *     finishedAt: ?int, onFinished: ?string} state: draft, running, paused, cancelled or finished.
+         * @phpstan-return Progress state: draft, running, paused, cancelled or finished.
          *     `waiting` have no mail in the queue yet; pending to held are in it; refused and parked (for other
          *     reasons) wait for retryFailed() or a person; gone: deleted without being sent. uncertain: attempts.
          *     perHour: how many were sent since the start; endsAt: when it will end at this rate, or at

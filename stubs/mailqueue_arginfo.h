@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 2a81ac7813e2bf5b97432454cc2bfb853baa5ec3 */
+ * Stub hash: db0b01540c4d9733a2c7b9cf1c08f896cf1f1620 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -250,6 +250,21 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_forgetS
 	ZEND_ARG_TYPE_INFO(0, address, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
+#define arginfo_class_MailQueue_Internal_addressHash arginfo_class_MailQueue_Internal_forgetSuppressed
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_bounce, 0, 10, IS_STRING, 0)
+	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
+	ZEND_ARG_TYPE_INFO(0, address, IS_STRING, 1)
+	ZEND_ARG_TYPE_INFO(0, hash, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, event, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, kind, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, least, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, reason, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, scope, IS_STRING, 1)
+	ZEND_ARG_TYPE_INFO(0, source, IS_STRING, 1)
+	ZEND_ARG_TYPE_INFO(0, at, IS_LONG, 0)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_probe, 0, 1, IS_STRING, 0)
 	ZEND_ARG_TYPE_INFO(0, transport, IS_STRING, 0)
 ZEND_END_ARG_INFO()
@@ -436,6 +451,8 @@ ZEND_METHOD(MailQueue_Internal, eraseHistory);
 ZEND_METHOD(MailQueue_Internal, eraseRecipients);
 ZEND_METHOD(MailQueue_Internal, suppressMany);
 ZEND_METHOD(MailQueue_Internal, forgetSuppressed);
+ZEND_METHOD(MailQueue_Internal, addressHash);
+ZEND_METHOD(MailQueue_Internal, bounce);
 ZEND_METHOD(MailQueue_Internal, probe);
 ZEND_METHOD(MailQueue_Internal, oauthRequest);
 ZEND_METHOD(MailQueue_Internal, accounts);
@@ -519,6 +536,8 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, eraseRecipients, arginfo_class_MailQueue_Internal_eraseRecipients, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, suppressMany, arginfo_class_MailQueue_Internal_suppressMany, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, forgetSuppressed, arginfo_class_MailQueue_Internal_forgetSuppressed, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, addressHash, arginfo_class_MailQueue_Internal_addressHash, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, bounce, arginfo_class_MailQueue_Internal_bounce, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, probe, arginfo_class_MailQueue_Internal_probe, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, oauthRequest, arginfo_class_MailQueue_Internal_oauthRequest, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, accounts, arginfo_class_MailQueue_Internal_accounts, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
@@ -1037,12 +1056,6 @@ static zend_class_entry *register_class_MailQueue_Stats(void)
 	zend_string *property_burst_name = zend_string_init("burst", sizeof("burst") - 1, 1);
 	zend_declare_typed_property(class_entry, property_burst_name, &property_burst_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_burst_name);
-
-	zval property_reserve_default_value;
-	ZVAL_UNDEF(&property_reserve_default_value);
-	zend_string *property_reserve_name = zend_string_init("reserve", sizeof("reserve") - 1, 1);
-	zend_declare_typed_property(class_entry, property_reserve_name, &property_reserve_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
-	zend_string_release(property_reserve_name);
 
 	zval property_rateMode_default_value;
 	ZVAL_UNDEF(&property_rateMode_default_value);

@@ -53,6 +53,7 @@ final class Names
             substr($begin, 0, 51) . '_suppression',
             substr($begin, 0, 52) . '_campaign',
             substr($begin, 0, 52) . '_recipient',
+            "{$begin}_bounce",
         ];
     }
 

@@ -39,12 +39,13 @@ final class Forget extends Command
         );
         $export = array_map($this->exported(...), array_values($jobs));
         $history = $this->history($queue, $jobs);
+        $bounces = $this->bounces($queue);
         $suppressed = $this->suppressions($queue, $dry);
         $recipients = $this->recipients($queue, $dry); // first: a claim makes mails of them
         $kept = $dry ? $this->kept($jobs) : $this->erase($queue, $history, $wait);
         $report = ['address' => $this->address, 'dryRun' => $dry, 'jobs' => $export,
             'history' => array_values($history), 'suppressions' => $suppressed,
-            'campaigns' => $recipients, 'kept' => $kept];
+            'bounces' => $bounces, 'campaigns' => $recipients, 'kept' => $kept];
         $this->result($report, fn () => $this->tell($report));
         return $kept === [] || $dry ? ExitCode::OK : ExitCode::FINDINGS;
     }
@@ -93,11 +94,29 @@ final class Forget extends Command
     {
         try {
             $found = $queue->suppression($this->address);
-            $dry || $found === [] || Internal::forgetSuppressed($queue, $this->address);
+            $dry || Internal::forgetSuppressed($queue, $this->address);
             return $found;
         } catch (MessageException) {
             return []; // no mail can be sent to such an address
         }
+    }
+
+    /**
+     * What came back from the address, which forgetting its suppressions deletes.
+     *
+     * @return list<array{at: int, kind: int|string|null}>
+     */
+    private function bounces(MailQueue $queue): array
+    {
+        try {
+            $hash = Internal::addressHash($queue, $this->address);
+            $sql = 'SELECT at, kind FROM {!} WHERE hash = ?1 ORDER BY at, kind';
+            $rows = Internal::select($queue, $sql, [$hash]);
+        } catch (MessageException) {
+            $rows = []; // no mail can be sent to such an address
+        }
+        return array_map(static fn (array $row): array
+            => ['at' => (int) $row[0], 'kind' => $row[1]], $rows);
     }
 
     /**
@@ -195,7 +214,8 @@ final class Forget extends Command
 
     /**
      * @param array{dryRun: bool, jobs: list<mixed>, history: list<mixed>,
-     *     suppressions: list<mixed>, campaigns: list<mixed>, kept: array<int, string>} $report
+     *     suppressions: list<mixed>, bounces: list<mixed>, campaigns: list<mixed>,
+     *     kept: array<int, string>} $report
      */
     private function tell(array $report): void
     {
@@ -212,6 +232,10 @@ final class Forget extends Command
             echo $report['dryRun'] ? 'It is' : 'It was', ' a recipient of ',
             count($report['campaigns']) === 1 ? "a campaign.\n"
                 : count($report['campaigns']) . " campaigns.\n";
+        }
+        if ($report['bounces'] !== []) {
+            $count = count($report['bounces']);
+            echo $report['dryRun'] ? "Bounces: $count.\n" : "Bounces erased: $count.\n";
         }
         if ($report['suppressions'] !== []) {
             echo 'It stays suppressed, by ', count($report['suppressions']) === 1

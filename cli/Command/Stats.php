@@ -15,6 +15,7 @@ final class Stats extends Command
 {
     private const SINCE = ['hour' => '24h', 'day' => '30d', 'type' => '7d', 'relay' => '7d'];
     private const EVENTS = ['sent', 'try_later', 'refused', 'parked', 'uncertain', 'expired'];
+    private const RARE = ['bounced', 'complaint']; // columns that are only there if needed
     private const BAR = 20;
 
     public function metrics(): int
@@ -69,10 +70,13 @@ final class Stats extends Command
             return;
         }
         $most = max(1, ...array_map(self::sent(...), array_values($rows)));
-        $table = [[$by, ...self::EVENTS, 'wait p50', 'p95']];
+        $seen = array_merge(...array_column($rows, 'events'));
+        $rare = array_keys(array_intersect_key(array_flip(self::RARE), $seen));
+        $events = [...self::EVENTS, ...$rare];
+        $table = [[$by, ...$events, 'wait p50', 'p95']];
         foreach ($rows as $one => $row) {
             $line = [self::name($one, $by)];
-            foreach (self::EVENTS as $event) {
+            foreach ($events as $event) {
                 $line[] = (string) ($row['events'][$event] ?? 0);
             }
             $table[] = [...$line, self::wait($row['p50']), self::wait($row['p95'])];

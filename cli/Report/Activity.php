@@ -8,8 +8,8 @@ use MailQueue;
 use MailQueue\Internal;
 
 /**
- * What happened since a time, by hour, day, type or relay: from the counters, and from the history
- * how long mail waited.
+ * What happened since a time, by hour, day, type or relay: from the counters, from the bounces of
+ * the last 30 days, and from the history how long mail waited.
  *
  * @phpstan-type Row array{events: array<string, int>, recipients: int, p50: ?int, p95: ?int}
  */
@@ -33,6 +33,7 @@ final class Activity
         $found = Internal::select($queue, "SELECT $group AS one, event, $mails, $recipients "
             . "FROM $table WHERE $time >= ?1 GROUP BY one, event ORDER BY one, event", [$since]);
         $rows = [];
+        array_push($found, ...self::bounces($queue, $by, $since));
         foreach ($found as [$one, $event, $count, $of]) {
             $row = $rows[$one ?? ''] ?? ['events' => [], 'recipients' => 0, 'p50' => null,
                 'p95' => null];
@@ -47,6 +48,19 @@ final class Activity
             }
         }
         return $rows;
+    }
+
+    /**
+     * What came back, by the time when it came; of which types and relays is not known.
+     *
+     * @return list<list<int|string|null>> as counters
+     */
+    private static function bounces(MailQueue $queue, string $by, int $since): array
+    {
+        $sql = 'SELECT ' . self::group($by, 'at') . " AS one, CASE WHEN kind = 'complaint' THEN "
+            . "'complaint' ELSE 'bounced' END AS what, count(*), 0 FROM {!} WHERE at >= ?1 "
+            . "AND kind <> 'unsubscribe' GROUP BY one, what ORDER BY one, what";
+        return isset(self::SECONDS[$by]) ? Internal::select($queue, $sql, [$since]) : [];
     }
 
     private static function group(string $by, string $time): string

@@ -9,6 +9,7 @@
 #include "db/db.h"
 #include "mime/encode.h"
 #include "mime/notify.h"
+#include "mime/verp.h"
 #include "policy/backoff.h"
 #include "policy/types.h"
 #include "queue/handle.h"
@@ -81,7 +82,8 @@ enum mq_status mq_new_job_check(const struct mq_new_job *job, struct mq_error *e
     }
     MQ_TRY(check_word("messageId", mq_str_of(job->message_id), MQ_LINE_MAX, err));
     MQ_TRY(check_numbers(job, err));
-    return mq_envelope_check(job->envelope_from, job->recipients, err);
+    MQ_TRY(mq_envelope_check(job->envelope_from, job->recipients, err));
+    return mq_verp_check(mq_str_of(job->envelope_from), "envelopeFrom", err);
 }
 
 /* The most octets of messages in one statement: server and PDO hold several copies of them. */

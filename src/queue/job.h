@@ -83,13 +83,11 @@ struct mq_job {
 };
 
 void mq_job_clear(struct mq_job *job);
-
 /* MQ_EXPIRED_BY is the same rule for statements. */
 static inline bool mq_job_expired(const struct mq_job *job, int64_t now_s)
 {
     return job->expires_at > 0 && job->expires_at <= now_s;
 }
-
 struct mq_job_list {
     struct mq_job *jobs;
     size_t count;

@@ -66,9 +66,8 @@ enum mq_status mq_queue_is_stale(struct mq_queue *queue, bool *stale, int64_t *l
 struct mq_job_filter {
     int state; /* enum mq_state, or -1: any */
     int limit;
-    int64_t after; /* id */
-    struct mq_str type;
-    struct mq_str reference;
+    int64_t after;                           /* id */
+    struct mq_str type, reference, campaign; /* campaign: its name */
     /* Parts of these, in upper or lower case (SQLite: of ASCII letters): */
     struct mq_str recipient; /* of the recipients, also refused ones */
     struct mq_str error;

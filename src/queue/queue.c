@@ -75,6 +75,7 @@ static void derive_names(struct mq_names *names)
              begin); /* of a long name its beginning: servers cut longer names */
     snprintf(names->campaign, sizeof(names->campaign), "%.*s_campaign", MQ_NAME_MAX - 11, begin);
     snprintf(names->recipient, sizeof(names->recipient), "%.*s_recipient", MQ_NAME_MAX - 11, begin);
+    snprintf(names->bounce, sizeof(names->bounce), "%s_bounce", begin);
     snprintf(names->version_key, sizeof(names->version_key), "%s%s%s",
              mq_config_keys[MQ_KEY_SCHEMA_VERSION].name, usual ? "" : ":",
              usual ? "" : names->table);

@@ -121,10 +121,11 @@ static void drop_attempt(struct mq_delivery *delivery)
     mq_delivery_drop_message(delivery);
     free(delivery->original_to);
     free(delivery->prefix);
+    free(delivery->sender);
     free(delivery->targets);
     free(delivery->results);
     free(delivery->replies);
-    delivery->original_to = delivery->prefix = NULL;
+    delivery->original_to = delivery->prefix = delivery->sender = NULL;
     delivery->targets = NULL;
     delivery->results = NULL;
     delivery->replies = delivery->phases = NULL;

@@ -26,6 +26,7 @@ struct mq_delivery {
     struct mq_buffer changed; /* the message after seal() or to_7bit(); empty: as it was */
     char *original_to;        /* header line before the message, or NULL */
     char *prefix;             /* signatures and original_to, or NULL */
+    char *sender;             /* of the envelope, with a token; NULL: the job's */
     struct mq_transfer transfer;
     struct mq_target *targets;
 

@@ -6,6 +6,7 @@
 #include "mime/dkim/sign.h"
 #include "mime/header.h"
 #include "mime/wire/repair.h"
+#include "queue/suppress/sender.h"
 #include "send/intent/intent.h"
 #include "send/transport.h"
 #include "worker/deliveries.h"
@@ -291,6 +292,26 @@ static enum mq_status sign(struct mq_delivery *delivery, struct mq_error *err)
     return status;
 }
 
+/* Gives the envelope's sender its token, if it asks for one. False: the delivery has ended. */
+static bool name_sender(struct mq_delivery *delivery)
+{
+    const struct mq_job *job = &delivery->job;
+    const char *recipient = job->targets.count == 1 ? job->targets.items[0] : NULL;
+    struct mq_buffer out = {0};
+    struct mq_error error = {0};
+    enum mq_status status =
+        mq_suppress_sender(delivery->run->queue, job->envelope_from, recipient, &out, &error);
+    delivery->sender = status == MQ_OK ? mq_buffer_take(&out) : NULL;
+    mq_buffer_clear(&out);
+    if (status == MQ_CONFIG) {
+        mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED, error.text);
+    } else if (status != MQ_OK) {
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
+        mq_run_database_failed(delivery->run, status, &error);
+    }
+    return status == MQ_OK;
+}
+
 /* False: the delivery has ended with an outcome. */
 static bool prepare(struct mq_delivery *delivery)
 {
@@ -307,6 +328,9 @@ static bool prepare(struct mq_delivery *delivery)
     /* Other programs can write into the table. */
     if (job->body && mq_message_check_wire(message_of(delivery), &error) != MQ_OK) {
         mq_delivery_end(delivery, MQ_OUTCOME_UNREADABLE, error.text);
+        return false;
+    }
+    if (!name_sender(delivery)) {
         return false;
     }
     enum mq_status status = allocate(delivery, &error);
@@ -359,7 +383,7 @@ static void fill_transfer(struct mq_delivery *delivery)
     struct mq_transfer *transfer = &delivery->transfer;
     const struct mq_job *job = &delivery->job;
     transfer->job_id = job->id;
-    transfer->from = job->envelope_from;
+    transfer->from = delivery->sender ? delivery->sender : job->envelope_from;
     transfer->targets = delivery->targets;
     transfer->target_count = job->targets.count;
     fill_message(delivery);

@@ -96,7 +96,7 @@ echo strtok(stream_get_contents($pipes[1]), "\n"), "\n";
 proc_close($process);
 echo implode(' ', array_unique(column($pdo, "SELECT CASE WHEN tableowner = '$role' THEN 'the same owner' ELSE tableowner END FROM pg_tables WHERE schemaname = '$here'"))), "\n";
 echo $backend->queue(referenceColumn: 'registration_number')->enqueue(mail_fields(), reference: 'D'), "\n";
-$pdo->exec('DROP TABLE mail_queue, mail_body, mail_spent, mail_window, mail_count, mail_log, mail_suppression, mail_campaign, mail_recipient, config, mail_queue_before');
+$pdo->exec('DROP TABLE mail_queue, mail_body, mail_spent, mail_window, mail_count, mail_log, mail_suppression, mail_campaign, mail_recipient, mail_bounce, config, mail_queue_before');
 $pdo->exec("CREATE TABLE mail_queue (id SERIAL PRIMARY KEY, registration_number TEXT, mail_type TEXT, status TEXT); ALTER TABLE mail_queue OWNER TO $role;
     ALTER TABLE mail_queue ENABLE ROW LEVEL SECURITY; ALTER TABLE mail_queue FORCE ROW LEVEL SECURITY; ALTER ROLE $role LOGIN");
 echo preg_replace('/SQLSTATE.*query/', 'query', $why(adopt(preg_replace('/user=\w+/', "user=$role", $backend->dsn), '--drop-them'))), "\n", $tables($pdo), "\n";

@@ -135,7 +135,7 @@ foreach (['pgsql', 'mysql'] as $name) {
     [$code, , $errors] = adopt($backend->dsn);
     echo "  $code $errors";
     $rows($pdo);
-    $pdo->exec('DROP TABLE IF EXISTS mail_queue_before, mail_queue, mail_body, mail_spent, mail_window, mail_count, mail_log, mail_suppression, mail_campaign, mail_recipient, config');
+    $pdo->exec('DROP TABLE IF EXISTS mail_queue_before, mail_queue, mail_body, mail_spent, mail_window, mail_count, mail_log, mail_suppression, mail_campaign, mail_recipient, mail_bounce, config');
     $pdo->exec('CREATE TABLE mail_queue (registration_number VARCHAR(20), mail_type VARCHAR(20), status VARCHAR(20), lang VARCHAR(5))');
     $pdo->exec("INSERT INTO mail_queue VALUES ('', 'm', 'pending', 'de'), ('R1', 'm', 'pending', 'de')" . ($name === 'mysql' ? '' : ", ('', 'm', 'pending', 'fr')"));
     $said = said(adopt($backend->dsn));

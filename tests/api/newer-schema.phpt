@@ -24,8 +24,8 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
 });
 ?>
 --EXPECT--
-schema 5 5 5
+schema 6 6 6
 int
-MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 5: upgrade the mailqueue extension
-MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 5: upgrade the mailqueue extension
-MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 5: upgrade the mailqueue extension
+MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 6: upgrade the mailqueue extension
+MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 6: upgrade the mailqueue extension
+MailQueue\DatabaseException [schema]: the tables have version 999, this extension knows up to 6: upgrade the mailqueue extension

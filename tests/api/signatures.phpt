@@ -68,7 +68,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null, ?callable $sign = null, Closure|array|null $relays = null): bool
   public static checkTransport(string $transport, int $lease = 900): string
   public stats(?int $exactUpTo = null): MailQueue\Stats
-  public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null): array
+  public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null, ?string $campaign = null): array
   public strays(): array
   public job(int $id): ?MailQueue\Job
   public expectedAt(int $id): ?int
@@ -83,6 +83,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public suppressions(int $limit = 50, int $after = 0, ?string $scope = null, ?string $reason = null): array
   public unsubscribeUrl(string $address, string $list, string $url): string
   public campaign(string $name): MailQueue\Campaign
+  public campaigns(int $limit = 50, int $before = 0): array
   public config(string $key): ?string
   public setConfig(string $key, bool|float|int|null|string $value): void
   public migrate(): int
@@ -126,6 +127,8 @@ final class MailQueue\Internal
   public static eraseRecipients(MailQueue $queue, array $ids): void
   public static suppressMany(MailQueue $queue, array $rows, bool $dry = false): int
   public static forgetSuppressed(MailQueue $queue, string $address): int
+  public static addressHash(MailQueue $queue, string $address): int
+  public static bounce(MailQueue $queue, ?string $address, int $hash, int $event, string $kind, int $least, string $reason, ?string $scope, ?string $source, int $at): string
   public static probe(string $transport): string
   public static oauthRequest(string $endpoint, string $fields, ?string $clientId = null, ?string $clientSecret = null, ?string $cafile = null, ?string $proxy = null): array
   public static accounts(): string

@@ -70,7 +70,7 @@ show($run('migrate'));
 exit 73
 mailqueue: There is no database %sapp.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it.
 exit 0
-The tables are at version 5.
+The tables are at version 6.
 exit 0
 id  status   tries  next           recipients       type          reference  subject
 1   pending  0      now            ann@example.net  confirmation  r1         Hello
@@ -182,4 +182,4 @@ exit 0
 }
 null
 exit 0
-The tables are at version 5.
+The tables are at version 6.

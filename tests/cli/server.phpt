@@ -85,7 +85,7 @@ exit 73
 mailqueue: The database on the server has no table mail_queue and config. Check the DSN, --table and --config-table; mailqueue migrate with the same options creates it.
 exit 0
 exit 0
-The tables are at version 5.
+The tables are at version 6.
 -- a queue
 exit 0
 list: exit 0 id  status   tries  next     recipients       type  reference  subject

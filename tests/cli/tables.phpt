@@ -91,8 +91,8 @@ mailqueue: 0 sent; there is no queue yet; the first mail creates it.
 0 bytes
 -- a queue
 exit 0
-The tables are at version 5.
-mails mails_body mails_campaign mails_count mails_log mails_recipient mails_spent mails_suppression mails_window registrations settings sqlite_sequence
+The tables are at version 6.
+mails mails_body mails_bounce mails_campaign mails_count mails_log mails_recipient mails_spent mails_suppression mails_window registrations settings sqlite_sequence
 exit 73
 mailqueue: The database %/app.sqlite has no table settingz. Check the path, --table and --config-table; mailqueue migrate with the same options creates it.
 exit 0
@@ -105,7 +105,7 @@ exit 0
 mailqueue: 0 sent; nothing more is due.
 exit 78
 mailqueue: the table must be a name of 1 to 63 letters, digits and underscores that does not begin with a digit
-mails mails_body mails_campaign mails_count mails_log mails_recipient mails_spent mails_suppression mails_window registrations settings sqlite_sequence
+mails mails_body mails_bounce mails_campaign mails_count mails_log mails_recipient mails_spent mails_suppression mails_window registrations settings sqlite_sequence
 exit 0
 mailqueue: 1 sent; nothing more is due.
 exit 73

@@ -123,6 +123,15 @@ const MEANINGS = [
         'cleared' => 'as in mail_queue',
         'UNIQUE' => '',
     ],
+    'mail_bounce' => [
+        'hash' => 'of the address, with mailSuppressionKey',
+        'event' => 'a hash that tells events apart: the same one counts once',
+        'at' => 'when it was read; kept for 30 days',
+        'kind' => 'hard, soft, quota, blocked, policy, unknown, complaint or unsubscribe',
+        'n' => '1: it counts with others; 0: not, or not any more',
+        'PRIMARY' => '',
+        'UNIQUE' => '',
+    ],
     'config' => ['key' => 'see docs/settings.md', 'value' => ''],
 ];
 

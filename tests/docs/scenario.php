@@ -156,8 +156,15 @@ for i in 1 2 3; do echo hi | mailqueue sendmail b@example.net; done; $block", 's
         '$id = $queue->jobs(subject: "News")[0]->id; echo preg_match_all("~unsubscribe.php\?t=[-\w]{40}~", $queue->job($id)->message), $queue->delete([$id]);'),
         'shows' => '/^21$/m'],
     ['block' => 'docs/suppression.md: <?php // unsubscribe.php', 'through' => php('$_GET["t"] = "x";'), 'shows' => '/not complete, or too old/'],
+    ['block' => "docs/bounces.md: \$queue->enqueue(['from' => 'Shop", 'through' => php($queue,
+        'echo $queue->job($queue->jobs(subject: "Your order")[0]->id)->envelopeFrom, $queue->delete([$queue->jobs(subject: "Your order")[0]->id]);'),
+        'shows' => '/^bounces\+\*@example.org1$/m'],
+    ['block' => 'docs/bounces.md: mailqueue bounce --dry-run', 'through' => static fn(string $block): string
+        => 'printf "From: ann@example.net\nSubject: Re: x\n\nhi\n" >message.eml; ' . $block, 'shows' => '/^Not a report\.$/m'],
     ['block' => "docs/campaigns.md: \$campaign = \$queue->campaign('spring')", 'through' => php($queue . '$members = [["email" => "ann@example.net", "name" => "Ann"]];',
         '$campaign->cancel(); $queue->delete(array_column($queue->jobs(type: "campaign"), "id"));'), 'shows' => '/^Subject: Spring, Ann!/m'],
+    ['block' => 'docs/campaigns.md: export MAILQUEUE_DATABASE', 'shows' => ['/^Subject: May, Ann!/m', '/^may starts at /m', '/^recipients  2$/m']],
+    ['name' => 'no campaign', 'run' => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; mailqueue campaign cancel may --yes; mailqueue delete --type campaign --yes'],
     ['block' => 'docs/campaigns.md: <?php // bootstrap.php', 'through' => static fn(string $block): string
         => 'printf %s ' . escapeshellarg(base64_encode($block)) . ' | base64 -d >finished.php; php -r '
         . escapeshellarg('exit(is_callable((require "finished.php")["onFinished"]) ? 0 : 1);')],
@@ -342,6 +349,10 @@ return ['steps' => $steps, 'left' => [
     'README.md: pie repository:add' => 'PIE is not in Debian; run by hand',
     'docs/architecture.md: ┌─────────┐' => 'a picture',
     'docs/architecture.md: BEGIN IMMEDIATE' => 'a picture',
+    'docs/bounces.md: bounces: "|mailqueue' => 'part of a file; tests/bounce/postfix.phpt has such an alias',
+    'docs/bounces.md: mailqueue unix' => 'part of a file; tests/bounce/postfix.phpt has such a transport',
+    'docs/bounces.md: # a router' => 'part of a file; tests/bounce/exim.phpt has them',
+    'docs/bounces.md: "|/home/me' => 'part of a file',
     'docs/campaigns.md: {' => 'fields of a recipient, as JSON',
     'docs/campaigns.md: Hello {{' => 'tests/unit/mime/test_campaign_docs.c renders it',
     'docs/campaigns.md: Hello Ann' => 'tests/unit/mime/test_campaign_docs.c compares it',

@@ -37,6 +37,6 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
 --EXPECT--
 while the tables are old: stored
 a claim that cannot count: MailQueue\DatabaseException [database], 0 claimed
-opened: stored, version 5
+opened: stored, version 6
 3 sent, 0 left, 3 counted
 MailQueue\DatabaseException [schema]: a table mail_log exists that is not the queue's: it lacks …. Rename it, or give the queue another table

@@ -151,7 +151,7 @@ echo $hold->end()[0];
 var_dump($second->complete($job));
 ?>
 --EXPECT--
-config InnoDB utf8mb4_bin,mail_body InnoDB utf8mb4_bin,mail_campaign InnoDB utf8mb4_bin,mail_count InnoDB utf8mb4_bin,mail_log InnoDB utf8mb4_bin,mail_queue InnoDB utf8mb4_bin,mail_recipient InnoDB utf8mb4_bin,mail_spent InnoDB utf8mb4_bin,mail_suppression InnoDB utf8mb4_bin,mail_window InnoDB utf8mb4_bin
+config InnoDB utf8mb4_bin,mail_body InnoDB utf8mb4_bin,mail_bounce InnoDB utf8mb4_bin,mail_campaign InnoDB utf8mb4_bin,mail_count InnoDB utf8mb4_bin,mail_log InnoDB utf8mb4_bin,mail_queue InnoDB utf8mb4_bin,mail_recipient InnoDB utf8mb4_bin,mail_spent InnoDB utf8mb4_bin,mail_suppression InnoDB utf8mb4_bin,mail_window InnoDB utf8mb4_bin
 bytes are kept, whatever the connection is set to
 MailQueue\Exception: $database: the connection's character set is gbk for statements and gbk for comparisons, which would change stored text: add charset=utf8mb4 to the DSN
 MailQueue\Exception: $database: the connection's character set is utf8mb4 for statements and latin1 for comparisons, which would change stored text: add charset=utf8mb4 to the DSN

@@ -22,7 +22,7 @@ if (method_exists($pdo, 'setNoticeCallback')) {
 $queue = new MailQueue($pdo, orphanCheck: 'people.number');
 $queue->migrate();
 var_dump($notices, $pdo->query('SHOW client_min_messages')->fetchColumn(), $pdo->query('SHOW search_path')->fetchColumn() === "$own, shared");
-echo implode(' ', $pdo->query("SELECT schemaname || '.' || tablename FROM pg_tables WHERE schemaname IN ('$own', 'shared') ORDER BY tablename")->fetchAll(PDO::FETCH_COLUMN)) === "shared.config $own.mail_body $own.mail_campaign $own.mail_count $own.mail_log $own.mail_queue $own.mail_recipient $own.mail_spent $own.mail_suppression $own.mail_window" ? "the config table is the application's\n" : "other tables\n";
+echo implode(' ', $pdo->query("SELECT schemaname || '.' || tablename FROM pg_tables WHERE schemaname IN ('$own', 'shared') ORDER BY tablename")->fetchAll(PDO::FETCH_COLUMN)) === "shared.config $own.mail_body $own.mail_bounce $own.mail_campaign $own.mail_count $own.mail_log $own.mail_queue $own.mail_recipient $own.mail_spent $own.mail_suppression $own.mail_window" ? "the config table is the application's\n" : "other tables\n";
 echo $pdo->query("SELECT array_to_string(reloptions, ' ') FROM pg_class WHERE oid = 'mail_queue'::regclass")->fetchColumn(), "\n";
 $pdo->exec('CREATE TABLE others_queue (id BIGINT PRIMARY KEY, name TEXT)');
 echo thrown(fn() => new MailQueue($pdo, table: 'others_queue')), "\n";

@@ -47,13 +47,6 @@ final class Overview extends View
         return $this->stats ??= $this->context->queue->stats(Figures::EXACT);
     }
 
-    /** A part that the page's script replaces every $seconds. */
-    private function live(string $part, int $seconds, Html $content): Html
-    {
-        return Html::e('div', ['class' => 'live', 'data-every' => $seconds,
-            'data-from' => $this->context->links->to('overview', ['part' => $part])], $content);
-    }
-
     private function now(): Html
     {
         $stats = $this->stats();

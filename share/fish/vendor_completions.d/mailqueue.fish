@@ -1,5 +1,5 @@
 # Completion of mailqueue for fish. tools/share writes this file.
-set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget suppress config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
+set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget suppress bounce config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
 complete -c mailqueue -f
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a work -d 'Send what is due'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show how many mails have each status'
@@ -16,8 +16,9 @@ complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a hold -d 
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a delete -d 'Delete mail that is not being sent'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a forget -d 'Erase what the queue knows of an address'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a suppress -d 'Addresses that get no mail'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a bounce -d 'Read a bounce or a complaint from standard input'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a config -d 'Show the settings in the database'
-complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailReserve mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailSlowDomains mailHoursKept mailLastRun mailSuppressed mailSuppressionKey mailCampaigns mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
+complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailSlowDomains mailHoursKept mailLastRun mailSuppressed mailSuppressionKey mailCampaigns mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a page -d 'Print the PHP file that shows the queue in a browser'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one mail now'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a sendmail -d 'Queue the message on standard input'
@@ -53,7 +54,6 @@ complete -c mailqueue -n '__fish_seen_subcommand_from work' -l batch -d 'mails p
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l max-bytes -d 'bytes of messages in memory at a time' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l lease -d 'how long a claim holds before it can be taken back' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l workers -d 'how many runs may work at the same time' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from work' -l processes -d 'run N workers beside each other' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l grace -d 'how long mails that are being sent have after SIGTERM' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l on-uncertain -d 'what to do when nobody knows whether the relay took a mail' -r -f -a 'retry hold'
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l verbose -d 'log what is sent with its subject'
@@ -127,6 +127,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l source -d 'wh
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l dry-run -d 'say what would be done'
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l limit -d 'list' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l after -d 'list' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from bounce' -l dry-run -d 'say what the report is'
 complete -c mailqueue -n '__fish_seen_subcommand_from config' -l unset -d 'remove KEY'
 complete -c mailqueue -n '__fish_seen_subcommand_from page' -l password -d 'read a password'
 complete -c mailqueue -n '__fish_seen_subcommand_from page' -l serve -d 'show the page on this machine' -r -f

@@ -40,9 +40,10 @@ ZEND_METHOD(MailQueue, suppress)
         FAILURE) {
         RETURN_THROWS();
     }
-    const struct mq_suppression one = {mq_php_str(address), text_of(scope),
-                                       reason ? mq_php_str(reason) : MQ_STR("manual"),
-                                       text_of(source), 0};
+    const struct mq_suppression one = {.address = mq_php_str(address),
+                                       .scope = text_of(scope),
+                                       .reason = reason ? mq_php_str(reason) : MQ_STR("manual"),
+                                       .source = text_of(source)};
     suppress(ZEND_THIS, &one, return_value);
 }
 

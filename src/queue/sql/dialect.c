@@ -146,6 +146,7 @@ static const struct {
     {'Z', true, offsetof(struct mq_names, suppression)},
     {'M', true, offsetof(struct mq_names, campaign)},
     {'p', true, offsetof(struct mq_names, recipient)},
+    {'!', true, offsetof(struct mq_names, bounce)},
     {'c', true, offsetof(struct mq_names, config)},
     {'o', true, offsetof(struct mq_names, orphan_table)},
     {'k', false, offsetof(struct mq_names, orphan_column)},

@@ -69,7 +69,7 @@ struct mq_sql_dialect {
     const char *words[128];
     size_t table_max; /* most octets of the job table's name */
     bool shared; /* writers run at the same time, and a failed statement undoes a transaction */
-    bool takes_arrays; /* MQ_SQL_COUNT_ADD and MQ_SQL_LOG_ADD do, one for each column */
+    bool takes_arrays; /* the statements of mq_sql_insert_rows() do, one for each column */
     bool walks_all;    /* MQ_SQL_WALK gives all rows with a reference, orphans or not */
 };
 extern const struct mq_sql_dialect mq_pgsql_dialect;
@@ -87,6 +87,7 @@ struct mq_names {
     char suppression[MQ_NAME_MAX + 1];
     char campaign[MQ_NAME_MAX + 1];
     char recipient[MQ_NAME_MAX + 1];
+    char bounce[MQ_NAME_MAX + 8];
     char config[MQ_NAME_MAX + 1];
     char reference[MQ_NAME_MAX + 1];
     char orphan_table[MQ_NAME_MAX + 1]; /* "": no orphan check */
@@ -96,10 +97,10 @@ struct mq_names {
 
 /* Replaces the dialect's words, {t} (the job table, quoted), {b} (bodies), {s} (ledger), {S}
  * (windows), {C} (counters), {H} (history), {Z} (suppressions), {M} (campaigns), {p} (their
- * recipients), {c} (config), {r} (reference column), {o} and {k} (orphan check's table and column),
- * {T}, {O}, {G} and {E} (the bare names of the job table, the windows, the counters and the
- * history), {j} (all columns), {*} (with their types), {f} and {g} (a new row's columns and
- * values), {K} (the config keys that claims read). malloc'ed; NULL without memory. */
+ * recipients), {!} (bounces), {c} (config), {r} (reference column), {o} and {k} (orphan check's
+ * table and column), {T}, {O}, {G} and {E} (the bare names of the job table, the windows, the
+ * counters and the history), {j} (all columns), {*} (with their types), {f} and {g} (a new row's
+ * columns and values), {K} (the config keys that claims read). malloc'ed; NULL without memory. */
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text);
 /* Runs a template that is too rare for a slot of the driver. */
@@ -108,5 +109,8 @@ enum mq_status mq_sql_exec_text(struct mq_queue *queue, const char *text, struct
 /* The same for a query, whose rows mq_sql_next() gives. */
 enum mq_status mq_sql_query_template(struct mq_queue *queue, const char *text, struct mq_args args,
                                      struct mq_error *err);
+/* Inserts rows whose values follow each other in `args`. */
+enum mq_status mq_sql_insert_rows(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                                  int rows, struct mq_error *err);
 
 #endif

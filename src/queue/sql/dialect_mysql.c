@@ -63,7 +63,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "CREATE TABLE IF NOT EXISTS {M} (" MQ_CAMPAIGN_COLUMNS
         ", UNIQUE KEY {q}{T}_n{q} (name)){e};"
         "CREATE TABLE IF NOT EXISTS {p} (" MQ_RECIPIENT_COLUMNS
-        ", UNIQUE KEY {q}{T}_r{q} (campaign_id, hash)){e};",
+        ", UNIQUE KEY {q}{T}_r{q} (campaign_id, hash)){e};"
+        "CREATE TABLE IF NOT EXISTS {!} (" MQ_BOUNCE_COLUMNS ", KEY {q}{T}_b{q} (at)){e};",
     /* Runs after an UPDATE that counted no row. MySQL does not count a row whose value stays
      * the same, so the key can exist. NOT EXISTS, because the table may have no unique key. */
     [MQ_SQL_CONFIG_INSERT] =

@@ -1,8 +1,8 @@
 /* The tables and their versions: version 2 added `subject`, version 3 the counters, the history,
  * `resent_of` and `uncertain_to`, version 4 the windows of limits, `paid_to`, `waits_for` and
  * `relay`, version 5 the suppressions, `scope` and `cleared`, the campaigns, their recipients and
- * `recipient_id`. The migration can be run again: it adds columns that an earlier version lacks,
- * and tables and indexes that somebody dropped. */
+ * `recipient_id`, version 6 the bounces. The migration can be run again: it adds columns that an
+ * earlier version lacks, and tables and indexes that somebody dropped. */
 #include "queue/sql/schema.h"
 
 #include <stdio.h>
@@ -50,6 +50,8 @@ static const struct mq_column campaign_columns[] = {
 static const struct mq_column recipient_columns[] = {
     {.name = "id"},   {.name = "campaign_id"}, {.name = "hash"},   {.name = "address"},
     {.name = "name"}, {.name = "fields"},      {.name = "cleared"}};
+static const struct mq_column bounce_columns[] = {
+    {.name = "hash"}, {.name = "event"}, {.name = "at"}, {.name = "kind"}, {.name = "n"}};
 static const struct mq_column config_columns[] = {{.name = "key"}, {.name = "value"}};
 
 /* A table of the queue, and the columns that distinguish it from another program's. */
@@ -205,6 +207,7 @@ static enum mq_status check_tables(struct mq_queue *queue, bool are_ours, struct
          sizeof(campaign_columns) / sizeof(campaign_columns[0])},
         {queue->names.recipient, recipient_columns,
          sizeof(recipient_columns) / sizeof(recipient_columns[0])},
+        {queue->names.bounce, bounce_columns, sizeof(bounce_columns) / sizeof(bounce_columns[0])},
     };
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         MQ_TRY(check_shape(queue, &shapes[i], are_ours, err));
@@ -403,6 +406,7 @@ enum mq_status mq_schema_open(struct mq_queue *queue, struct mq_error *err)
                  db->driver->has_column(db, queue->names.suppression, "seq") &&
                  db->driver->has_column(db, queue->names.campaign, "fed_to") &&
                  db->driver->has_column(db, queue->names.recipient, "hash") &&
+                 db->driver->has_column(db, queue->names.bounce, "event") &&
                  db->driver->has_column(db, queue->names.config, "value");
     return there ? MQ_OK : prepare(queue, true, err);
 }

@@ -8,7 +8,7 @@
 
 struct mq_queue;
 
-#define MQ_SCHEMA_VERSION 5
+#define MQ_SCHEMA_VERSION 6
 
 /* Whether `name`, ignoring case, is a column of the job table other than the reference column. */
 bool mq_schema_has_column(const char *name);

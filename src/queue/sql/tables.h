@@ -15,6 +15,9 @@
 #define MQ_SUPPRESSION_COLUMNS                                                       \
     "hash {n} NOT NULL, scope {v} NOT NULL, reason {h} NOT NULL, seq {n} NOT NULL, " \
     "address {z}, source {z}, created_at {n} NOT NULL, PRIMARY KEY (hash, scope, reason)"
+#define MQ_BOUNCE_COLUMNS                                                         \
+    "hash {n} NOT NULL, event {n} NOT NULL, at {n} NOT NULL, kind {h} NOT NULL, " \
+    "n INTEGER NOT NULL, PRIMARY KEY (hash, event)"
 #define MQ_CAMPAIGN_COLUMNS                                                                \
     "id {i}, name {v} NOT NULL, state {h} NOT NULL, mail_type {v} NOT NULL, "              \
     "priority INTEGER NOT NULL, max_attempts INTEGER, message_id {z}, envelope_from {z}, " \

@@ -29,3 +29,17 @@ enum mq_status mq_suppress_canonical(struct mq_str address, struct mq_buffer *ou
     free(plain);
     return out->failed ? mq_error_nomem(err) : MQ_OK;
 }
+
+enum mq_status mq_suppress_hash_of(struct mq_queue *queue, struct mq_str address, uint64_t *hash,
+                                   struct mq_error *err)
+{
+    struct mq_buffer plain = {0};
+    const struct mq_suppress_state *state = mq_suppress_load(queue, err);
+    if (!state) {
+        return err ? err->status : MQ_CONFIG;
+    }
+    enum mq_status status = mq_suppress_canonical(address, &plain, err);
+    *hash = status == MQ_OK ? mq_suppress_hash(state, mq_buffer_view(&plain)) : 0;
+    mq_buffer_clear(&plain);
+    return status;
+}

@@ -65,7 +65,7 @@ static enum mq_status check_reason(struct mq_str reason, struct mq_error *err)
 /* A suppression that is to be stored. */
 struct entry {
     const struct mq_suppression *given;
-    struct mq_buffer address; /* canonical */
+    struct mq_buffer address; /* canonical; empty: only the hash is known */
     uint64_t hash;
     bool there; /* it is stored already, or comes twice */
 };
@@ -90,8 +90,11 @@ static enum mq_status make_entry(const struct mq_suppress_state *state,
     MQ_TRY(check_reason(given->reason, err));
     MQ_TRY(check_scope(given->scope, err));
     MQ_TRY(check_text("source", given->source, SOURCE_MAX, err));
-    MQ_TRY(mq_suppress_canonical(given->address, &out->address, err));
-    out->hash = mq_suppress_hash(state->key, mq_buffer_view(&out->address));
+    out->hash = given->hash;
+    if (given->address.data) {
+        MQ_TRY(mq_suppress_canonical(given->address, &out->address, err));
+        out->hash = mq_suppress_hash(state->key, mq_buffer_view(&out->address));
+    }
     return MQ_OK;
 }
 
@@ -148,7 +151,7 @@ static enum mq_status insert(struct mq_tx *tx, const struct entry *entries, size
                          n + 3, n + 4);
         values[n++] = mq_text(scope_of(given));
         values[n++] = mq_text(given->reason);
-        values[n++] = mq_text(mq_buffer_view(&entries[i].address));
+        values[n++] = mq_text(mq_buffer_view(&entries[i].address)); /* NULL if it is empty */
         values[n++] = mq_note(given->source);
     }
     enum mq_status status =
@@ -185,8 +188,8 @@ static enum mq_status add_some(struct mq_tx *tx, const struct mq_suppression *it
 
 /* Locks the newest number first. So suppressions are committed in the order of their numbers, and a
  * reader of a number sees all suppressions up to it. */
-static enum mq_status add(struct mq_tx *tx, const struct mq_suppression *items, size_t count,
-                          int64_t *added, struct mq_error *err)
+enum mq_status mq_suppress_add(struct mq_tx *tx, const struct mq_suppression *items, size_t count,
+                               int64_t *added, struct mq_error *err)
 {
     int64_t before = 0, newest = 0;
     char text[24];
@@ -211,7 +214,7 @@ enum mq_status mq_queue_suppress(struct mq_queue *queue, const struct mq_suppres
     }
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
-        status = add(&tx, items, count, added, err);
+        status = mq_suppress_add(&tx, items, count, added, err);
     }
     return status;
 }
@@ -226,7 +229,7 @@ enum mq_status mq_queue_would_suppress(struct mq_queue *queue, const struct mq_s
     }
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
-        status = add(&tx, items, count, added, err);
+        status = mq_suppress_add(&tx, items, count, added, err);
         undone = status == MQ_OK;
         status = undone ? MQ_THROWN : status; /* so it is rolled back */
     }
@@ -308,16 +311,33 @@ static enum mq_status change(struct mq_queue *queue, const char *begin,
     return status;
 }
 
+/* Runs a statement about the bounces of an address, whose hash it takes. */
+static enum mq_status bounces(struct mq_queue *queue, const char *text, struct mq_str address,
+                              struct mq_error *err)
+{
+    struct mq_tx tx = {.queue = queue};
+    uint64_t hash = 0;
+    enum mq_status status = mq_suppress_hash_of(queue, address, &hash, err);
+    while (mq_tx_next(&tx, &status, err)) {
+        status = mq_sql_exec_text(queue, text, MQ_ARGS(mq_int((int64_t)hash)), err);
+    }
+    return status;
+}
+
 enum mq_status mq_queue_unsuppress(struct mq_queue *queue, const struct mq_suppressed *which,
                                    int64_t *removed, struct mq_error *err)
 {
-    return change(queue, "DELETE FROM {Z}", which, removed, err);
+    MQ_TRY(change(queue, "DELETE FROM {Z}", which, removed, err));
+    /* They count no more, but are still known. */
+    return *removed ? bounces(queue, "UPDATE {!} SET n = 0 WHERE hash = ?1", which->address, err)
+                    : MQ_OK;
 }
 
 enum mq_status mq_queue_forget_suppressed(struct mq_queue *queue, struct mq_str address,
                                           int64_t *forgotten, struct mq_error *err)
 {
     const struct mq_suppressed which = {.address = address};
+    MQ_TRY(bounces(queue, "DELETE FROM {!} WHERE hash = ?1", address, err));
     return change(queue, "UPDATE {Z} SET address = NULL, source = NULL", &which, forgotten, err);
 }
 

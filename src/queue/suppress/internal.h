@@ -26,6 +26,9 @@ struct mq_suppress_state *mq_suppress_load(struct mq_queue *queue, struct mq_err
 /* Writes the form in which addresses are stored: lower case, A-labels. */
 enum mq_status mq_suppress_canonical(struct mq_str address, struct mq_buffer *out,
                                      struct mq_error *err);
+/* Adds those that are not there yet, within a transaction. */
+enum mq_status mq_suppress_add(struct mq_tx *tx, const struct mq_suppression *items, size_t count,
+                               int64_t *added, struct mq_error *err);
 /* Reads the number of the newest suppression; `locks`: to make a larger one. */
 enum mq_status mq_suppress_newest(struct mq_queue *queue, bool locks, int64_t *newest,
                                   struct mq_error *err);

@@ -1,14 +1,16 @@
-/* The key, and the number of the newest suppression. */
+/* The key, the senders of envelopes that it signs, and the number of the newest suppression. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/ascii.h"
 #include "db/db.h"
+#include "mime/verp.h"
 #include "queue/config/keys.h"
 #include "queue/config/settings.h"
 #include "queue/handle.h"
 #include "queue/queue.h"
 #include "queue/suppress/internal.h"
+#include "queue/suppress/sender.h"
 
 /* ---- the key ---- */
 
@@ -97,6 +99,28 @@ void mq_suppress_free(struct mq_queue *queue)
     }
     free(queue->suppress);
     queue->suppress = NULL;
+}
+
+enum mq_status mq_suppress_sender(struct mq_queue *queue, const char *sender, const char *recipient,
+                                  struct mq_buffer *out, struct mq_error *err)
+{
+    const struct mq_suppress_state *state = queue->suppress;
+    struct mq_str from = mq_str_of(sender);
+    if (!mq_verp_asks(from)) {
+        return MQ_OK;
+    }
+    if (!recipient) {
+        mq_verp_write(NULL, from, NULL, out);
+        return out->failed ? mq_error_nomem(err) : MQ_OK;
+    }
+    state = state ? state : mq_suppress_load(queue, err);
+    if (!state) {
+        return err->status;
+    }
+    const struct mq_verp to = {mq_suppress_hash(state, mq_str_of(recipient)),
+                               mq_clock_now_s(mq_queue_clock(queue))};
+    mq_verp_write(state->key + MQ_SUPPRESSION_KEY - MQ_VERP_KEY, from, &to, out);
+    return out->failed ? mq_error_nomem(err) : MQ_OK;
 }
 
 enum mq_status mq_suppress_newest(struct mq_queue *queue, bool locks, int64_t *newest,

@@ -68,6 +68,7 @@ struct mq_suppression {
     struct mq_str reason; /* a word of MQ_SUPPRESS_REASONS */
     struct mq_str source; /* who or what added it; data NULL: not known */
     int64_t created_at;   /* 0: now */
+    uint64_t hash;        /* of the address, if only that is known: `address` has data NULL then */
 };
 /* Adds those that are not there yet; *added says how many. MQ_MESSAGE or MQ_INVALID for an address,
  * a scope or a reason that cannot be; then nothing is added. */
@@ -88,12 +89,15 @@ struct mq_suppressed {
 /* Deletes them; `which` has an address. *removed says how many. */
 enum mq_status mq_queue_unsuppress(struct mq_queue *queue, const struct mq_suppressed *which,
                                    int64_t *removed, struct mq_error *err);
-/* Deletes only the address of theirs: they go on being found by their hash. */
+/* Deletes bounces, and only the address of suppressions: they go on being found by their hash. */
 enum mq_status mq_queue_forget_suppressed(struct mq_queue *queue, struct mq_str address,
                                           int64_t *forgotten, struct mq_error *err);
 #define MQ_SUPPRESSED_COLUMNS 6 /* number, address or NULL, scope, reason, source, created_at */
 enum mq_status mq_queue_suppressions(struct mq_queue *queue, const struct mq_suppressed *which,
                                      const struct mq_reader *reader, struct mq_error *err);
+/* The hash of an address. MQ_MESSAGE: it cannot be one. */
+enum mq_status mq_suppress_hash_of(struct mq_queue *queue, struct mq_str address, uint64_t *hash,
+                                   struct mq_error *err);
 /* Returns the key, of which the last 32 octets sign links to unsubscribe, outside a transaction;
  * makes it if there is none. NULL on a failure. */
 const unsigned char *mq_queue_suppression_key(struct mq_queue *queue, struct mq_error *err);

@@ -23,13 +23,13 @@ static void test_fresh_file(void **state)
     struct fixture fx;
     int version = 0;
     fx_open(&fx);
-    fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailSchemaVersion'", "5");
+    fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailSchemaVersion'", "6");
     assert_int_equal(fx_int(&fx, "PRAGMA user_version"), 0);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'mail_%' "
                                  "AND name NOT LIKE 'sqlite_%' AND name <> 'config'"),
                      0);
     assert_int_equal(mq_queue_migrate(fx.queue, &version, &fx.err), MQ_OK);
-    assert_int_equal(version, 5);
+    assert_int_equal(version, 6);
     fx_sql(&fx, "DROP TABLE mail_body");
     assert_int_equal(mq_queue_migrate(fx.queue, &version, &fx.err), MQ_OK);
     fx_mail(&fx, "a@example.org");
@@ -85,7 +85,7 @@ static void test_versions(void **state)
     fx_init(&fx);
     static const char config[] = "CREATE TABLE config (key TEXT PRIMARY KEY, value TEXT);";
     char script[200];
-    snprintf(script, sizeof(script), "%sINSERT INTO config VALUES ('mailSchemaVersion', '6')",
+    snprintf(script, sizeof(script), "%sINSERT INTO config VALUES ('mailSchemaVersion', '7')",
              config);
     assert_int_equal(open_after(&fx, script), MQ_OK); /* newer ones may take mail */
     struct mq_new_job job = {.mail_type = MQ_STR("mail"), .message_id = "<x@y>"};
@@ -112,7 +112,7 @@ static void test_newer_tables(void **state)
     bool found;
     fx_init(&fx);
     fx_open(&fx);
-    fx_sql(&fx, "UPDATE config SET value = '6' WHERE key = 'mailSchemaVersion'");
+    fx_sql(&fx, "UPDATE config SET value = '7' WHERE key = 'mailSchemaVersion'");
     fx.queue->ready = false; /* as a queue opened since then */
     assert_true(fx_mail(&fx, "a@example.org") > 0);
     assert_false(fx.queue->ready);
@@ -127,7 +127,7 @@ static void test_newer_tables(void **state)
     assert_int_equal(mq_queue_cycle(fx.queue, &cycle, &fx.err), MQ_SCHEMA);
     struct mq_db *db = mq_queue_db(fx.queue);
     assert_int_equal(db->driver->commit(db, &fx.err), MQ_DATABASE); /* no transaction is open */
-    fx_sql(&fx, "UPDATE config SET value = '5' WHERE key = 'mailSchemaVersion'");
+    fx_sql(&fx, "UPDATE config SET value = '6' WHERE key = 'mailSchemaVersion'");
     assert_int_equal(mq_queue_stats(fx.queue, INT64_MAX, &stats, &fx.err), MQ_OK);
     assert_int_equal(stats.due, 1);
     mq_stats_clear(&stats);
@@ -152,7 +152,7 @@ static void test_no_version(void **state)
     assert_int_equal(mq_queue_prepare(fx.queue, &fx.err), MQ_OK);
     fx_claim(&fx);
     assert_int_equal(fx.claim.count, 1);
-    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM config WHERE value = '5'"), 1);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM config WHERE value = '6'"), 1);
     fx_close(&fx);
 }
 
@@ -236,7 +236,7 @@ static void test_names(void **state)
     fx_open_with(&fx, NULL);
     fx_enqueue(&fx, &(struct mail){.reference = "R", .body = "x"});
     assert_int_equal(fx_claim(&fx), 1);
-    fx_assert_text(&fx, "SELECT value FROM [group] WHERE key = 'mailSchemaVersion:select'", "5");
+    fx_assert_text(&fx, "SELECT value FROM [group] WHERE key = 'mailSchemaVersion:select'", "6");
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM select_body"), 1);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'select\\__%' "
                                  "ESCAPE '\\' AND type = 'index'"),
@@ -254,7 +254,7 @@ static void test_names_in_another_case(void **state)
     fx_open_with(&fx, NULL);
     fx_mail(&fx, "a@example.org");
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_body"), 1);
-    fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailSchemaVersion'", "5");
+    fx_assert_text(&fx, "SELECT value FROM config WHERE key = 'mailSchemaVersion'", "6");
     fx_close(&fx);
 }
 

@@ -1,0 +1,58 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli\Bounce;
+
+/** The tokens of envelope senders, which src/mime/verp.c makes. */
+final class Token
+{
+    /** How long after its mail a token is good: servers try for up to a week, people are slower. */
+    private const DAYS = 30;
+    private const DAY_S = 86400;
+    private const VERSION = "\x01";
+    private const TEXT = 11; // octets: version, day, hash
+    private const MAC = 9;
+    private const DIGITS = 'abcdefghijklmnopqrstuvwxyz234567';
+
+    /**
+     * The hash of the address that the first good token of a text is for; null: it has none.
+     *
+     * @param string $secret the config key mailSuppressionKey
+     */
+    public static function find(string $secret, string $text): ?int
+    {
+        $key = substr((string) @hex2bin($secret), 16);
+        preg_match_all('/[a-z2-7]{32}(?=@)/i', $text, $matches);
+        foreach (strlen($key) === 32 ? array_unique($matches[0]) : [] as $token) {
+            $hash = self::read($key, self::octets(strtolower($token)));
+            if ($hash !== null) {
+                return $hash;
+            }
+        }
+        return null;
+    }
+
+    private static function octets(string $token): string
+    {
+        $bits = '';
+        foreach (str_split($token) as $digit) {
+            $bits .= sprintf('%05b', strpos(self::DIGITS, $digit));
+        }
+        return implode('', array_map(
+            static fn (string $octet): string => chr((int) bindec($octet)),
+            str_split($bits, 8)
+        ));
+    }
+
+    /** Null: it is forged, or too old. */
+    private static function read(string $key, string $octets): ?int
+    {
+        $text = substr($octets, 0, self::TEXT);
+        $mac = substr(hash_hmac('sha256', "b$text", $key, true), 0, self::MAC);
+        $parts = unpack('Cversion/nday/Jhash', $text) ?: ['day' => 0, 'hash' => 0];
+        $isGood = $text[0] === self::VERSION && hash_equals($mac, substr($octets, self::TEXT))
+            && $parts['day'] >= intdiv(time(), self::DAY_S) - self::DAYS;
+        return $isGood ? $parts['hash'] : null;
+    }
+}
