@@ -7,6 +7,7 @@ namespace MailQueue\Cli;
 use MailQueue;
 use MailQueue\Cli\Command\Adopt;
 use MailQueue\Cli\Command\Bounce;
+use MailQueue\Cli\Command\Bounces;
 use MailQueue\Cli\Command\Campaign;
 use MailQueue\Cli\Command\Config;
 use MailQueue\Cli\Command\Examine;
@@ -53,6 +54,7 @@ final class Application
         'suppress' => [Suppress::class, 'run'],
         'campaign' => [Campaign::class, 'run'],
         'bounce' => [Bounce::class, 'run'],
+        'bounces' => [Bounces::class, 'run'],
         'config' => [Config::class, 'run'],
         'page' => [Page::class, 'run'],
         'send' => [Send::class, 'run'],

@@ -286,6 +286,7 @@ final class Commands
         'suppress' => Command\Suppress::ABOUT,
         'campaign' => Command\Campaign::ABOUT,
         'bounce' => Command\Bounce::ABOUT,
+        'bounces' => Command\Bounces::ABOUT,
         'config' => [
             'args' => '[KEY [VALUE]]',
             'words' => 2,

@@ -634,6 +634,14 @@ namespace MailQueue {
         public static function oauthRequest(string $endpoint, #[\SensitiveParameter] string $fields, ?string $clientId = null, #[\SensitiveParameter] ?string $clientSecret = null, ?string $cafile = null, ?string $proxy = null): array {}
 
         /**
+         * Gets a file over https://, under the conditions of oauthRequest().
+         *
+         * @return array{code: int, body: string, retryAfter: int, failure: string} as oauthRequest()
+         * @throws \ValueError if the URL cannot be used
+         */
+        public static function fetch(string $url, int $timeoutMs, ?string $cafile = null, ?string $proxy = null): array {}
+
+        /**
          * The directory of the OAuth2 accounts: $MAILQUEUE_ACCOUNTS, or else mailqueue.accounts, or
          * else the default. It may not exist.
          */
@@ -642,10 +650,11 @@ namespace MailQueue {
         /**
          * Makes sure that an account has an access token, as the worker does before it logs in.
          *
+         * @param string|null $refused a token that a server refused: another one is fetched
          * @throws \ValueError if the account cannot be used, with the cure
          * @throws Exception if no token can be had, with the cure
          */
-        public static function oauthToken(string $account): void {}
+        public static function oauthToken(string $account, #[\SensitiveParameter] ?string $refused = null): void {}
 
         /**
          * The name that this host says in EHLO to the relay of a DSN.

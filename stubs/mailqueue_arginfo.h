@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: db0b01540c4d9733a2c7b9cf1c08f896cf1f1620 */
+ * Stub hash: 7ab4bc4c8274cf3d428a2f6b950f1fa9bc51fa4b */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -122,6 +122,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_jobs, 0, 0, IS_A
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, uncertain, _IS_BOOL, 0, "false")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, expected, _IS_BOOL, 0, "false")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, until, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, campaign, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_strays, 0, 0, IS_ARRAY, 0)
@@ -186,6 +187,11 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_campaign, 0, 1, MailQueue\\Campaign, 0)
 	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_campaigns, 0, 0, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, limit, IS_LONG, 0, "50")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, before, IS_LONG, 0, "0")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_config, 0, 1, IS_STRING, 1)
@@ -278,11 +284,19 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_oauthRe
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, proxy, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_fetch, 0, 2, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, url, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, timeoutMs, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, cafile, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, proxy, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_accounts, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_oauthToken, 0, 1, IS_VOID, 0)
 	ZEND_ARG_TYPE_INFO(0, account, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, refused, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_MailQueue_Internal_helo arginfo_class_MailQueue_Internal_probe
@@ -436,6 +450,7 @@ ZEND_METHOD(MailQueue, suppression);
 ZEND_METHOD(MailQueue, suppressions);
 ZEND_METHOD(MailQueue, unsubscribeUrl);
 ZEND_METHOD(MailQueue, campaign);
+ZEND_METHOD(MailQueue, campaigns);
 ZEND_METHOD(MailQueue, config);
 ZEND_METHOD(MailQueue, setConfig);
 ZEND_METHOD(MailQueue, migrate);
@@ -455,6 +470,7 @@ ZEND_METHOD(MailQueue_Internal, addressHash);
 ZEND_METHOD(MailQueue_Internal, bounce);
 ZEND_METHOD(MailQueue_Internal, probe);
 ZEND_METHOD(MailQueue_Internal, oauthRequest);
+ZEND_METHOD(MailQueue_Internal, fetch);
 ZEND_METHOD(MailQueue_Internal, accounts);
 ZEND_METHOD(MailQueue_Internal, oauthToken);
 ZEND_METHOD(MailQueue_Internal, helo);
@@ -516,6 +532,7 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, suppressions, arginfo_class_MailQueue_suppressions, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, unsubscribeUrl, arginfo_class_MailQueue_unsubscribeUrl, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, campaign, arginfo_class_MailQueue_campaign, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, campaigns, arginfo_class_MailQueue_campaigns, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, config, arginfo_class_MailQueue_config, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, setConfig, arginfo_class_MailQueue_setConfig, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, migrate, arginfo_class_MailQueue_migrate, ZEND_ACC_PUBLIC)
@@ -540,6 +557,7 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, bounce, arginfo_class_MailQueue_Internal_bounce, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, probe, arginfo_class_MailQueue_Internal_probe, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, oauthRequest, arginfo_class_MailQueue_Internal_oauthRequest, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, fetch, arginfo_class_MailQueue_Internal_fetch, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, accounts, arginfo_class_MailQueue_Internal_accounts, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, oauthToken, arginfo_class_MailQueue_Internal_oauthToken, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, helo, arginfo_class_MailQueue_Internal_helo, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
@@ -684,6 +702,8 @@ static zend_class_entry *register_class_MailQueue_Internal(void)
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "oauthrequest", sizeof("oauthrequest") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "oauthrequest", sizeof("oauthrequest") - 1), 3, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "oauthtoken", sizeof("oauthtoken") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "helo", sizeof("helo") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
@@ -1056,6 +1076,12 @@ static zend_class_entry *register_class_MailQueue_Stats(void)
 	zend_string *property_burst_name = zend_string_init("burst", sizeof("burst") - 1, 1);
 	zend_declare_typed_property(class_entry, property_burst_name, &property_burst_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_burst_name);
+
+	zval property_reserve_default_value;
+	ZVAL_UNDEF(&property_reserve_default_value);
+	zend_string *property_reserve_name = zend_string_init("reserve", sizeof("reserve") - 1, 1);
+	zend_declare_typed_property(class_entry, property_reserve_name, &property_reserve_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_reserve_name);
 
 	zval property_rateMode_default_value;
 	ZVAL_UNDEF(&property_rateMode_default_value);

@@ -55,6 +55,7 @@ ZEND_METHOD(MailQueue_Internal, addressHash);
 ZEND_METHOD(MailQueue_Internal, bounce);
 ZEND_METHOD(MailQueue_Internal, probe);
 ZEND_METHOD(MailQueue_Internal, oauthRequest);
+ZEND_METHOD(MailQueue_Internal, fetch);
 ZEND_METHOD(MailQueue_Internal, accounts);
 ZEND_METHOD(MailQueue_Internal, oauthToken);
 ZEND_METHOD(MailQueue_Internal, helo);

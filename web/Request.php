@@ -12,12 +12,14 @@ final class Request
      * @param array<mixed> $form
      * @param array<mixed> $cookies
      * @param array<mixed> $server as $_SERVER
+     * @param string|null $body null: as PHP has it
      */
     public function __construct(
         public readonly array $query,
         public readonly array $form,
         private readonly array $cookies,
         private readonly array $server,
+        private readonly ?string $body = null,
     ) {
     }
 
@@ -77,6 +79,22 @@ final class Request
     {
         $value = $this->server[$name] ?? null;
         return is_string($value) ? $value : $default;
+    }
+
+    /**
+     * The body as it came.
+     *
+     * @param int<1, max> $most
+     * @throws Refusal 413 if it has more than $most octets
+     */
+    public function body(int $most): string
+    {
+        $large = new Refusal("The body has more than $most octets.", 413);
+        if ((int) $this->server('CONTENT_LENGTH') > $most) {
+            throw $large;
+        }
+        $body = $this->body ?? (string) file_get_contents('php://input', length: $most + 1);
+        return strlen($body) > $most ? throw $large : $body;
     }
 
     /** @param array<mixed> $values */

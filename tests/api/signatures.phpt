@@ -131,8 +131,9 @@ final class MailQueue\Internal
   public static bounce(MailQueue $queue, ?string $address, int $hash, int $event, string $kind, int $least, string $reason, ?string $scope, ?string $source, int $at): string
   public static probe(string $transport): string
   public static oauthRequest(string $endpoint, string $fields, ?string $clientId = null, ?string $clientSecret = null, ?string $cafile = null, ?string $proxy = null): array
+  public static fetch(string $url, int $timeoutMs, ?string $cafile = null, ?string $proxy = null): array
   public static accounts(): string
-  public static oauthToken(string $account): void
+  public static oauthToken(string $account, ?string $refused = null): void
   public static helo(string $transport): string
   public static trace(bool $on): string
   public static verdict(string $reply, string $at, string $relay): array

@@ -1,7 +1,8 @@
-/* MailQueue\Internal: what the command line needs of OAuth2. */
+/* MailQueue\Internal: what the command line needs of OAuth2, and requests with the same code. */
 #include "stubs/mailqueue_methods.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "php/class/conversion.h"
 #include "php/class/exceptions.h"
@@ -20,7 +21,7 @@ static void add_answer(const struct mq_token_answer *answer, zval *out)
     add_assoc_string(out, "failure", answer->failure);
 }
 
-static void post(const struct mq_token_call *call, zval *return_value)
+static void ask(const struct mq_token_call *call, zval *return_value)
 {
     struct mq_token_request *request = NULL;
     struct mq_token_answer answer;
@@ -57,7 +58,26 @@ ZEND_METHOD(MailQueue_Internal, oauthRequest)
                                        .client_secret = secret ? secret : "",
                                        .cafile = cafile,
                                        .proxy = proxy};
-    post(&call, return_value);
+    ask(&call, return_value);
+}
+
+ZEND_METHOD(MailQueue_Internal, fetch)
+{
+    char *url, *cafile = NULL, *proxy = NULL;
+    size_t length;
+    zend_long timeout_ms;
+
+    ZEND_PARSE_PARAMETERS_START(2, 4)
+        Z_PARAM_PATH(url, length)
+        Z_PARAM_LONG(timeout_ms)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_PATH_OR_NULL(cafile, length)
+        Z_PARAM_PATH_OR_NULL(proxy, length)
+    ZEND_PARSE_PARAMETERS_END();
+
+    const struct mq_token_call call = {
+        .endpoint = url, .cafile = cafile, .proxy = proxy, .timeout_ms = (int)timeout_ms};
+    ask(&call, return_value);
 }
 
 ZEND_METHOD(MailQueue_Internal, accounts)
@@ -73,14 +93,16 @@ ZEND_METHOD(MailQueue_Internal, accounts)
 
 ZEND_METHOD(MailQueue_Internal, oauthToken)
 {
-    char *name, *path = NULL;
+    char *name, *refused = NULL, *path = NULL;
     size_t length;
     struct mq_oauth *account = NULL;
     struct mq_error err;
     (void)return_value;
 
-    ZEND_PARSE_PARAMETERS_START(1, 1)
+    ZEND_PARSE_PARAMETERS_START(1, 2)
         Z_PARAM_PATH(name, length)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_STRING_OR_NULL(refused, length)
     ZEND_PARSE_PARAMETERS_END();
 
     enum mq_status status = mq_php_accounts_path(&path, &err);
@@ -89,6 +111,10 @@ ZEND_METHOD(MailQueue_Internal, oauthToken)
     }
     if (account) {
         status = mq_oauth_wait(account, &err);
+        if (status == MQ_OK && refused && strcmp(refused, mq_oauth_token(account)) == 0) {
+            mq_oauth_refused(account, mq_oauth_generation(account));
+            status = mq_oauth_wait(account, &err);
+        }
         mq_oauth_free(account);
     }
     free(path);

@@ -39,7 +39,7 @@ enum mq_status mq_suppress_hash_of(struct mq_queue *queue, struct mq_str address
         return err ? err->status : MQ_CONFIG;
     }
     enum mq_status status = mq_suppress_canonical(address, &plain, err);
-    *hash = status == MQ_OK ? mq_suppress_hash(state, mq_buffer_view(&plain)) : 0;
+    *hash = status == MQ_OK ? mq_suppress_hash(state->key, mq_buffer_view(&plain)) : 0;
     mq_buffer_clear(&plain);
     return status;
 }

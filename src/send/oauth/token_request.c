@@ -135,12 +135,12 @@ static bool set_security(CURL *easy, const struct mq_token_call *call)
     return ok;
 }
 
-static bool set_limits(CURL *easy, struct mq_token_request *request)
+static bool set_limits(CURL *easy, struct mq_token_request *request, long timeout_ms)
 {
     bool ok = true;
     ok = ok && !curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, TIMEOUT_MS);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, request->error);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_WRITEDATA, request);
@@ -159,13 +159,16 @@ static bool set_request(struct mq_token_request *request, const struct mq_token_
 {
     CURL *easy = request->easy;
     bool ok = !request->fields.failed && !request->authorization.failed && !request->body.failed;
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_URL, call->endpoint);
+    ok = ok && !curl_easy_setopt(easy, CURLOPT_USERAGENT, "mailqueue");
+    if (call->fields.data == NULL) {
+        return ok && !curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    }
     ok = ok && add_header(request, CURL_FORM) && add_header(request, "Accept: application/json") &&
          add_header(request, "Expect:");
     if (request->authorization.len > 0) {
         ok = ok && add_header(request, request->authorization.data);
     }
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_URL, call->endpoint);
-    ok = ok && !curl_easy_setopt(easy, CURLOPT_USERAGENT, "mailqueue");
     ok = ok && !curl_easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers);
     ok = ok && !curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, (long)request->fields.len);
     return ok && !curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->fields.data);
@@ -185,7 +188,9 @@ enum mq_status mq_token_request_begin(const struct mq_token_call *call,
         free(request);
         return mq_error_nomem(err);
     }
-    mq_buffer_append(&request->fields, call->fields.data, call->fields.len);
+    if (call->fields.data != NULL) {
+        mq_buffer_append(&request->fields, call->fields.data, call->fields.len);
+    }
     mq_buffer_reserve(&request->body, ANSWER_MAX + 1);
     if (call->client_id != NULL) {
         add_basic(&request->authorization, call->client_id, call->client_secret);
@@ -193,7 +198,8 @@ enum mq_status mq_token_request_begin(const struct mq_token_call *call,
     request->multi = curl_multi_init();
     request->easy = curl_easy_init();
     if (!request->multi || !request->easy || !set_request(request, call) ||
-        !set_limits(request->easy, request) || !set_security(request->easy, call) ||
+        !set_limits(request->easy, request, call->timeout_ms ? call->timeout_ms : TIMEOUT_MS) ||
+        !set_security(request->easy, call) ||
         curl_multi_add_handle(request->multi, request->easy) != CURLM_OK) {
         mq_error_set(err, MQ_CONFIG, "account", "libcurl does not take the options: %s",
                      request->error[0] ? request->error : "out of memory, or built without them");

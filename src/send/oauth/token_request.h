@@ -1,5 +1,5 @@
 /* Requests to an OAuth2 server: a POST of form fields by libcurl. For accounts and for the command
- * line's logins.
+ * line's logins; as a GET, for what the webhook asks of AWS.
  *
  * The server is checked by its certificate; without TLS only loopback is asked. No redirect is
  * followed, no proxy of the environment is used, and nothing is decompressed. An answer can have
@@ -15,11 +15,12 @@
 
 struct mq_token_call {
     const char *endpoint;  /* https://…, or http:// to a loopback address */
-    struct mq_str fields;  /* application/x-www-form-urlencoded; copied */
+    struct mq_str fields;  /* application/x-www-form-urlencoded; copied. data NULL: a GET */
     const char *client_id; /* for HTTP Basic, with the secret; NULL: no such header */
     const char *client_secret;
     const char *cafile; /* PEM file; NULL: the system's */
     const char *proxy;  /* as in a transport's DSN; NULL: none */
+    int timeout_ms;     /* 0: 30 s */
 };
 
 struct mq_token_answer {

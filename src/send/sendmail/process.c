@@ -38,13 +38,10 @@ static void close_fd(int *fd)
  * PGPASSFILE stays, since it holds only a file name. */
 static bool is_withheld(const char *variable)
 {
-    static const char *const begins[] = {"MAILQUEUE_TRANSPORT=",
-                                         "MAILQUEUE_DATABASE",
-                                         "MAILQUEUE_CLIENT_SECRET=",
-                                         "PGPASSWORD=",
-                                         "MYSQL_PWD=",
-                                         "NOTIFY_SOCKET=",
-                                         "WATCHDOG_"};
+    static const char *const begins[] = {
+        "MAILQUEUE_TRANSPORT=", "MAILQUEUE_DATABASE", "MAILQUEUE_CLIENT_SECRET=",
+        "MAILQUEUE_MAILBOX",    "PGPASSWORD=",        "MYSQL_PWD=",
+        "NOTIFY_SOCKET=",       "WATCHDOG_"};
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
         if (mq_text_begins(variable, begins[i])) {
             return true;
