@@ -70,8 +70,7 @@ final class Commands
         'batch=N' => 'mails per claim (default 100)',
         'max-bytes=N' => 'bytes of messages in memory (default 64M); a larger one is sent alone',
         'lease=SECONDS' => 'how long a claim holds before it can be taken back (default 900)',
-        'workers=N' => 'how many runs may work at the same time; on a server, all machines '
-            . 'count together (default 1, or as many as --processes)',
+        'workers=N' => 'how many may run at a time, on all machines (default 1, or --processes)',
         'processes=N' => 'run N workers side by side, 1 to 10 (default 1)',
         'grace=SECONDS' => 'how long mails that are being sent have after SIGTERM (default 30)',
         'on-uncertain=retry|hold' => 'if nobody knows whether the relay took it (default retry)',

@@ -57,7 +57,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from work' -l connections -d 'a
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l batch -d 'mails per claim' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l max-bytes -d 'bytes of messages in memory' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l lease -d 'how long a claim holds before it can be taken back' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from work' -l workers -d 'how many runs may work at the same time' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l workers -d 'how many may run at a time' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l processes -d 'run N workers side by side' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l grace -d 'how long mails that are being sent have after SIGTERM' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l on-uncertain -d 'if nobody knows whether the relay took it' -r -f -a 'retry hold'
