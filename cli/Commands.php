@@ -68,16 +68,12 @@ final class Commands
         'message-limit=N' => 'send at most N mails',
         'connections=N' => 'at most N sessions (default 10)',
         'batch=N' => 'mails per claim (default 100)',
-        'max-bytes=N' => 'bytes of messages in memory at a time (default 64M); a larger message '
-            . 'is sent alone',
+        'max-bytes=N' => 'bytes of messages in memory (default 64M); a larger one is sent alone',
         'lease=SECONDS' => 'how long a claim holds before it can be taken back (default 900)',
-        'workers=N' => 'how many runs may work at the same time; on a server, all machines '
-            . 'count together (default 1)',
-        'processes=N' => 'run N workers beside each other, 1 to 10 (default 1); --workers is then '
-            . 'at least N',
+        'workers=N' => 'how many may run at a time, on all machines (default 1, or --processes)',
+        'processes=N' => 'run N workers side by side, 1 to 10 (default 1)',
         'grace=SECONDS' => 'how long mails that are being sent have after SIGTERM (default 30)',
-        'on-uncertain=retry|hold' => 'what to do when nobody knows whether the relay took a mail '
-            . '(default retry)',
+        'on-uncertain=retry|hold' => 'if nobody knows whether the relay took it (default retry)',
         'verbose' => 'log what is sent with its subject',
         'log=FILE' => 'the JSON-lines log (default: $MAIL_QUEUE_LOG, or else ini mailqueue.log, '
             . 'or else $HOME/logs/mail-queue.log, or else beside the database); /dev/stdout and '

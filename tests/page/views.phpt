@@ -144,7 +144,7 @@ Due now 1 Longest wait N s Limit none Workers 0 Last run never
 Last hour, by minute: 0 recipients, at most 0 at a time
 Last 24 hours: 0 recipients, at most 0 at a time
 200 <ul class=
-pending sending failed parked held due estimated oldestWaitingSince nextDueAt enabled limit burst rateMode tokens nextTokenAt limits emptyIn lastRunAt pausedUntil closed testMode now: 1 3
+pending sending failed parked held due estimated oldestWaitingSince nextDueAt enabled limit burst reserve rateMode tokens nextTokenAt limits emptyIn lastRunAt pausedUntil closed testMode now: 1 3
 -- mails
 : 1 2 3 4
 &status=parked: 1 2 3
