@@ -1,5 +1,5 @@
 # Completion of mailqueue for fish. tools/share writes this file.
-set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget suppress bounce config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
+set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget suppress bounce bounces config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
 complete -c mailqueue -f
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a work -d 'Send what is due'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show how many mails have each status'
@@ -17,6 +17,7 @@ complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a delete -
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a forget -d 'Erase what the queue knows of an address'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a suppress -d 'Addresses that get no mail'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a bounce -d 'Read a bounce or a complaint from standard input'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a bounces -d 'Read bounces and complaints from a mailbox'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a config -d 'Show the settings in the database'
 complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailSlowDomains mailHoursKept mailLastRun mailSuppressed mailSuppressionKey mailCampaigns mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a page -d 'Print the PHP file that shows the queue in a browser'
@@ -128,6 +129,12 @@ complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l dry-run -d 's
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l limit -d 'list' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l after -d 'list' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from bounce' -l dry-run -d 'say what the report is'
+complete -c mailqueue -n '__fish_seen_subcommand_from bounces' -l keep -d 'leave what was recorded'
+complete -c mailqueue -n '__fish_seen_subcommand_from bounces' -l delete -d 'delete what was recorded'
+complete -c mailqueue -n '__fish_seen_subcommand_from bounces' -l move -d 'move what was recorded there' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from bounces' -l limit -d 'look at no more than the N newest messages' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from bounces' -l account -d 'log in with an access token of this OAuth2 account' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from bounces' -l accounts -d 'OAuth2 accounts' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from config' -l unset -d 'remove KEY'
 complete -c mailqueue -n '__fish_seen_subcommand_from page' -l password -d 'read a password'
 complete -c mailqueue -n '__fish_seen_subcommand_from page' -l serve -d 'show the page on this machine' -r -f
