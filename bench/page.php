@@ -101,7 +101,21 @@ function page_fill(MailQueue $queue, \PDO $pdo, int $mails, callable $series): v
     $pdo->exec('CREATE TABLE people (id INTEGER PRIMARY KEY, address VARCHAR(80))');
     $pdo->exec("INSERT INTO people SELECT i, 'member' || i || '@example.net' FROM "
         . $series($mails));
+    page_fill_campaigns($pdo, $series);
     page_fill_one($queue, $pdo, $series);
+}
+
+/** A year of campaigns of a million recipients each; the last runs. All parked mail is theirs. */
+function page_fill_campaigns(\PDO $pdo, callable $series): void
+{
+    $now = time();
+    $pdo->exec("INSERT INTO mail_campaign (name, state, mail_type, priority, scope, start_at,
+        created_at, started_at, finished_at, last_id, fed_to, recipients, fed, sent, suppressed,
+        uncertain) SELECT 'week' || i, CASE i WHEN 52 THEN 'running' ELSE 'finished' END, 'news',
+        -10, 'list:news', $now - 604800 * (53 - i), $now - 604800 * (53 - i),
+        $now - 604800 * (53 - i), CASE i WHEN 52 THEN NULL ELSE $now - 604800 * (52 - i) END, 0, 0,
+        1000000, 1000000, 999000, 500, 0 FROM {$series(52)}");
+    $pdo->exec("UPDATE mail_queue SET campaign_id = 1 + id % 52 WHERE status = 'parked'");
 }
 
 /** The mail that is looked at: with a message, and a thousand attempts. */
@@ -133,7 +147,9 @@ function page_views(int $mails): array
             'mails&recipient=nobody&subject=nothing&error=nothing&type=nosuch', 'mails&older=1h',
             'mails&older=30d', "mail&id=$middle", 'mail&id=' . $mails + 1,
             'mail&id=' . $mails * 2, 'preview&id=' . $mails + 1, 'source&id=' . $mails + 1,
-            'uncertain', 'relays', 'settings', 'status.json', 'metrics'] as $view
+            'uncertain', 'campaigns', 'mails&campaign=week52',
+            'mails&status=parked&campaign=week52', 'relays', 'settings', 'status.json',
+            'metrics'] as $view
     ) {
         $views[$view] = $view;
     }

@@ -8,6 +8,7 @@ use MailQueue;
 use MailQueue\Cli\Command\Adopt;
 use MailQueue\Cli\Command\Bounce;
 use MailQueue\Cli\Command\Bounces;
+use MailQueue\Cli\Command\Campaign;
 use MailQueue\Cli\Command\Config;
 use MailQueue\Cli\Command\Examine;
 use MailQueue\Cli\Command\Forget;
@@ -28,6 +29,8 @@ use MailQueue\Cli\Command\Status;
 use MailQueue\Cli\Command\Suppress;
 use MailQueue\Cli\Command\Verdict;
 use MailQueue\Cli\Command\Work;
+use MailQueue\Cli\Work\Process;
+use MailQueue\Cli\Work\Processes;
 
 /** Runs the command that the command line names; returns the exit code. */
 final class Application
@@ -49,6 +52,7 @@ final class Application
         'delete' => [JobChanges::class, 'delete'],
         'forget' => [Forget::class, 'run'],
         'suppress' => [Suppress::class, 'run'],
+        'campaign' => [Campaign::class, 'run'],
         'bounce' => [Bounce::class, 'run'],
         'bounces' => [Bounces::class, 'run'],
         'config' => [Config::class, 'run'],
@@ -115,6 +119,9 @@ final class Application
     private static function run(Arguments $args): int
     {
         $args->check();
+        if ($args->command === 'work' && Processes::count($args) > 1 && !Process::isOne()) {
+            return (new Processes($args))->run(); // without a bootstrap file, which the others load
+        }
         [$class, $method] = self::METHODS[(string) $args->command];
         $run = [new $class($args, new Settings($args)), $method];
         assert(is_callable($run));

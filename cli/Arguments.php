@@ -189,6 +189,17 @@ final class Arguments
             ? (int) $match[1] * $units[$match[2]] : null;
     }
 
+    /** UTC seconds of a time such as 2026-11-21 or "2 hours ago" (UTC); null: it is none. */
+    public static function time(string $text): ?int
+    {
+        try {
+            return trim($text) === '' ? null // an empty text would mean now
+                : (new \DateTimeImmutable($text, new \DateTimeZone('UTC')))->getTimestamp();
+        } catch (\Exception) {
+            return null;
+        }
+    }
+
     /** @return list<int> */
     public function ids(bool $required): array
     {

@@ -50,6 +50,7 @@ final class Commands
         'recipient=TEXT' => 'only mail to an address with this text in it',
         'error=TEXT' => 'only mail whose last error has this text in it',
         'subject=TEXT' => 'only mail whose subject has this text in it',
+        'campaign=NAME' => 'only mail of this campaign',
         'older=AGE' => 'only mail that was enqueued before 90m, 12h or 7d, or before a time such '
             . 'as 2026-11-21 (UTC)',
     ];
@@ -72,6 +73,8 @@ final class Commands
         'lease=SECONDS' => 'how long a claim holds before it can be taken back (default 900)',
         'workers=N' => 'how many runs may work at the same time; on a server, all machines '
             . 'count together (default 1)',
+        'processes=N' => 'run N workers beside each other, 1 to 10 (default 1); --workers is then at '
+            . 'least N',
         'grace=SECONDS' => 'how long mails that are being sent have after SIGTERM (default 30)',
         'on-uncertain=retry|hold' => 'what to do when nobody knows whether the relay took a mail '
             . '(default retry)',
@@ -88,9 +91,8 @@ final class Commands
     public const NOT_SENDMAIL = ['bootstrap', 'orphan-check', 'backoff'];
 
     /**
-     * "words": how many arguments a command takes at most.
-     *
-     * @var array<string, array{args: string, words: int, text: string,
+     * "words": how many arguments a command takes at most; "actions": what the first one can be.
+     * @var array<string, array{args: string, words: int, text: string, actions?: list<string>,
      *      examples: list<string>, options: array<string, string>}>
      */
     public const ALL = [
@@ -285,6 +287,7 @@ final class Commands
             ],
         ],
         'suppress' => Command\Suppress::ABOUT,
+        'campaign' => Command\Campaign::ABOUT,
         'bounce' => Command\Bounce::ABOUT,
         'bounces' => Command\Bounces::ABOUT,
         'config' => [

@@ -9,6 +9,7 @@ use MailQueue\Cli\Command\Status;
 use MailQueue\Cli\Doctor\Check;
 use MailQueue\Cli\Doctor\DatabaseFile;
 use MailQueue\Cli\Doctor\Findings;
+use MailQueue\Cli\Doctor\Limits;
 use MailQueue\Cli\Doctor\Mail;
 use MailQueue\Cli\Doctor\Paths;
 use MailQueue\Cli\Doctor\RunFiles;
@@ -193,6 +194,7 @@ final class Doctor extends Check
                 $this->settings->command('config --unset mailSlowDomains')
             );
         }
+        (new Limits($this->findings, $this->settings))->look($queue);
         foreach ([...$this->limits($queue, $stats), ...Status::pipelining($queue)] as $text) {
             $this->add(true, $text, '');
         }

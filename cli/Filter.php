@@ -15,7 +15,8 @@ final class Filter
 
     /**
      * @var array{status?: Status, type?: string, reference?: string, recipient?: string,
-     *     error?: string, subject?: string, createdBefore?: int} arguments of MailQueue::jobs()
+     *     error?: string, subject?: string, campaign?: string, createdBefore?: int} arguments of
+     *     MailQueue::jobs()
      */
     public readonly array $arguments;
 
@@ -28,6 +29,7 @@ final class Filter
             'recipient' => self::text($args, 'recipient'),
             'error' => self::text($args, 'error'),
             'subject' => self::text($args, 'subject'),
+            'campaign' => self::text($args, 'campaign'),
             'createdBefore' => self::before(self::text($args, 'older')),
         ], static fn (mixed $value): bool => $value !== null);
     }

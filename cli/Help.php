@@ -75,6 +75,26 @@ final class Help
             missing. Without such a line it has one column, the addresses. import leaves
             what is there as it is.
             TEXT,
+        'campaign' => <<<'TEXT'
+            The actions:
+              create NAME FILE      sets the message, from a JSON file with the fields of
+                                    enqueue(); until the start also another one
+              add NAME FILE         adds recipients; those that are there are left out, so
+                                    after an interruption add the same file again
+              start NAME            starts it, now or --at a time
+              pause, resume NAME    holds its mails, and lets them go on
+              cancel NAME           deletes its mails, for good
+              status [NAME]         says what became of it, or of all campaigns
+              failures NAME         lists mails that were refused or given up
+              retry NAME            tries refused mails again, and those without attempts
+              preview NAME ADDRESS  prints the mail that a recipient gets
+              test NAME ADDRESS…    sends a recipient's mail to other addresses
+
+            The file of add is CSV, and its first line names the columns: address, name,
+            and the fields of the message. Or it has a JSON object in each line:
+              {"address": "ann@example.net", "name": "Ann", "fields": {"points": 120}}
+            FILE can be -, standard input.
+            TEXT,
         'adopt' => <<<'TEXT'
             Stop the old program first. TABLE is mail_queue (or what --table names) with at
             least a reference, mail_type and status; or email_queues or mail_outbox, with a

@@ -13,6 +13,7 @@ namespace {
      * seconds, unless a name says otherwise. Every method throws MailQueue\DatabaseException when the
      * database fails. After an exception nothing of that call is stored.
      *
+     * @phpstan-import-type Progress from MailQueue\Campaign
      * @strict-properties
      * @not-serializable
      */
@@ -298,9 +299,10 @@ namespace {
          *        each mail of the list
          * @param int|null $until an id: no later ones, so that a filter that no index serves need not read all
          *        mails at once
+         * @param string|null $campaign only mail of the campaign of this name
          * @return list<MailQueue\Job>
          */
-        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null): array {}
+        public function jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null, ?string $campaign = null): array {}
 
         /**
          * Rows that no worker touches, because their status is not known to this version, or is "sending"
@@ -439,6 +441,15 @@ namespace {
          * @throws \ValueError for a name that cannot be
          */
         public function campaign(string $name): MailQueue\Campaign {}
+
+        /**
+         * The campaigns, the newest first: of each what Campaign::progress() returns.
+         *
+         * @param int $limit 1 … 1000
+         * @param int $before an id: only older ones; 0: from the newest
+         * @phpstan-return list<Progress>
+         */
+        public function campaigns(int $limit = 50, int $before = 0): array {}
 
         /** A value of the config table, null when unset. */
         public function config(string $key): ?string {}
@@ -765,6 +776,10 @@ namespace MailQueue {
      *
      * Methods throw MailQueue\Exception if the campaign's state does not allow what they do.
      *
+     * @phpstan-type Progress array{id: int, name: string, state: string, recipients: int, waiting: int, pending: int,
+     *     sending: int, failed: int, held: int, sent: int, refused: int, parked: int, suppressed: int, gone: int,
+     *     uncertain: int, perHour: ?int, endsAt: ?int, createdAt: int, startAt: ?int, startedAt: ?int,
+     *     finishedAt: ?int, onFinished: ?string}
      * @strict-properties
      * @not-serializable
      */
@@ -815,10 +830,7 @@ namespace MailQueue {
         /**
          * What became of its recipients.
          *
-         * @return array{name: string, state: string, recipients: int, waiting: int, pending: int, sending: int,
-         *     failed: int, held: int, sent: int, refused: int, parked: int, suppressed: int, gone: int,
-         *     uncertain: int, perHour: ?int, endsAt: ?int, createdAt: int, startAt: ?int, startedAt: ?int,
-         *     finishedAt: ?int, onFinished: ?string} state: draft, running, paused, cancelled or finished.
+         * @phpstan-return Progress state: draft, running, paused, cancelled or finished.
          *     `waiting` have no mail in the queue yet; pending to held are in it; refused and parked (for other
          *     reasons) wait for retryFailed() or a person; gone: deleted without being sent. uncertain: attempts.
          *     perHour: how many were sent since the start; endsAt: when it will end at this rate, or at
@@ -949,6 +961,8 @@ namespace MailQueue {
         /** Recipients an hour; 0: no limit. */
         public readonly int $limit;
         public readonly int $burst;
+        /** Tokens of the hourly limit that mail of a priority below 0 leaves to other mail (mailReserve). */
+        public readonly int $reserve;
         /** "average" or "strict" */
         public readonly string $rateMode;
         /** Recipients that the hourly limit lets go now; null without a limit. */

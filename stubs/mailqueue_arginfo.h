@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 71ccd40585213a164d7bdf039d1ae085a1e698ad */
+ * Stub hash: 7ab4bc4c8274cf3d428a2f6b950f1fa9bc51fa4b */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -122,6 +122,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_jobs, 0, 0, IS_A
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, uncertain, _IS_BOOL, 0, "false")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, expected, _IS_BOOL, 0, "false")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, until, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, campaign, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_strays, 0, 0, IS_ARRAY, 0)
@@ -186,6 +187,11 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_MailQueue_campaign, 0, 1, MailQueue\\Campaign, 0)
 	ZEND_ARG_TYPE_INFO(0, name, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_campaigns, 0, 0, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, limit, IS_LONG, 0, "50")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, before, IS_LONG, 0, "0")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_config, 0, 1, IS_STRING, 1)
@@ -444,6 +450,7 @@ ZEND_METHOD(MailQueue, suppression);
 ZEND_METHOD(MailQueue, suppressions);
 ZEND_METHOD(MailQueue, unsubscribeUrl);
 ZEND_METHOD(MailQueue, campaign);
+ZEND_METHOD(MailQueue, campaigns);
 ZEND_METHOD(MailQueue, config);
 ZEND_METHOD(MailQueue, setConfig);
 ZEND_METHOD(MailQueue, migrate);
@@ -525,6 +532,7 @@ static const zend_function_entry class_MailQueue_methods[] = {
 	ZEND_ME(MailQueue, suppressions, arginfo_class_MailQueue_suppressions, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, unsubscribeUrl, arginfo_class_MailQueue_unsubscribeUrl, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, campaign, arginfo_class_MailQueue_campaign, ZEND_ACC_PUBLIC)
+	ZEND_ME(MailQueue, campaigns, arginfo_class_MailQueue_campaigns, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, config, arginfo_class_MailQueue_config, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, setConfig, arginfo_class_MailQueue_setConfig, ZEND_ACC_PUBLIC)
 	ZEND_ME(MailQueue, migrate, arginfo_class_MailQueue_migrate, ZEND_ACC_PUBLIC)
@@ -1068,6 +1076,12 @@ static zend_class_entry *register_class_MailQueue_Stats(void)
 	zend_string *property_burst_name = zend_string_init("burst", sizeof("burst") - 1, 1);
 	zend_declare_typed_property(class_entry, property_burst_name, &property_burst_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_burst_name);
+
+	zval property_reserve_default_value;
+	ZVAL_UNDEF(&property_reserve_default_value);
+	zend_string *property_reserve_name = zend_string_init("reserve", sizeof("reserve") - 1, 1);
+	zend_declare_typed_property(class_entry, property_reserve_name, &property_reserve_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_reserve_name);
 
 	zval property_rateMode_default_value;
 	ZVAL_UNDEF(&property_rateMode_default_value);

@@ -35,6 +35,7 @@ ZEND_METHOD(MailQueue, suppression);
 ZEND_METHOD(MailQueue, suppressions);
 ZEND_METHOD(MailQueue, unsubscribeUrl);
 ZEND_METHOD(MailQueue, campaign);
+ZEND_METHOD(MailQueue, campaigns);
 ZEND_METHOD(MailQueue, config);
 ZEND_METHOD(MailQueue, setConfig);
 ZEND_METHOD(MailQueue, migrate);

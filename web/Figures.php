@@ -170,6 +170,15 @@ final class Figures
         return $relays;
     }
 
+    /** @return list<string> the names of the newest campaigns */
+    public static function campaigns(MailQueue $queue): array
+    {
+        return array_map(strval(...), array_column(Internal::select(
+            $queue,
+            'SELECT name FROM {M} ORDER BY id DESC LIMIT 100'
+        ), 0));
+    }
+
     /** @return list<string> the mail types of the last 30 days */
     public static function types(MailQueue $queue): array
     {

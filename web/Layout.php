@@ -6,12 +6,16 @@ namespace MailQueue\Web;
 
 use MailQueue;
 use MailQueue\Cli\Command\Status;
+use MailQueue\Internal;
 
 /** The frame around each view. */
 final class Layout
 {
     private const VIEWS = ['overview' => 'Overview', 'mails' => 'Mails', 'uncertain' => 'Uncertain',
-        'relays' => 'Relays', 'suppressions' => 'Suppressions', 'settings' => 'Settings'];
+        'campaigns' => 'Campaigns', 'relays' => 'Relays', 'suppressions' => 'Suppressions',
+        'settings' => 'Settings'];
+    /** Views that are shown once these tables have a row. */
+    private const IF_ANY = ['campaigns' => '{M}', 'suppressions' => '{Z}'];
     private const VIEWPORT = 'width=device-width, initial-scale=1';
     /** What an action did, by the word that its redirect names. */
     private const DONE = [
@@ -19,6 +23,8 @@ final class Layout
         'sent' => '%s counted as sent.',
         'resend' => 'Sent again as this new mail.', 'set' => 'Saved.', 'on' => 'Sending is on.',
         'suppress' => 'The address is suppressed.', 'unsuppress' => 'The suppression is removed.',
+        'start' => 'The campaign is started.', 'pause' => 'The campaign is paused.',
+        'resume' => 'The campaign goes on.', 'cancel' => 'The campaign is cancelled.',
         'off' => 'Sending is off. Mail that is under way is still finished.',
     ];
 
@@ -31,9 +37,10 @@ final class Layout
         $items = [];
         $now = $context->request->view();
         foreach (self::VIEWS as $view => $name) {
-            if ($view === 'suppressions' && $view !== $now
-                && $context->queue->suppressions(1) === []) {
-                continue; // only where there are some
+            $table = self::IF_ANY[$view] ?? null;
+            if ($table !== null && $view !== $now
+                && Internal::select($context->queue, "SELECT 1 FROM $table LIMIT 1") === []) {
+                continue;
             }
             $items[] = Html::e('li', [], Html::e('a', ['href' => $this->links->to($view),
                 'aria-current' => $view === $now ? 'page' : null], $this->texts->t($name)));

@@ -14,7 +14,8 @@ use MailQueue\Status;
 /** Which mails a list or a bulk action is about: those of a filter, or single ones. */
 final class Selection
 {
-    public const FIELDS = ['type', 'reference', 'recipient', 'error', 'subject', 'older'];
+    public const FIELDS = ['type', 'reference', 'recipient', 'error', 'subject', 'campaign',
+        'older'];
 
     /** @var array<string, string> the filter's fields that are set */
     public readonly array $fields;

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Command;
 
 use MailQueue;
+use MailQueue\Cli\Arguments;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\LogFiles;
 use MailQueue\Cli\Stop;
@@ -88,13 +89,9 @@ final class Log extends Command
         if ($text === null) {
             return 0;
         }
-        try {
-            $text = trim($text) === '' ? '(nothing)' : $text; // an empty text would mean now
-            $at = (new \DateTimeImmutable($text, new \DateTimeZone('UTC')))->getTimestamp();
-        } catch (\Exception) {
-            throw Stop::usage('--since takes a time, such as 2026-11-21, "2026-11-21 09:35" (UTC), '
-                . 'yesterday or "2 hours ago", not "' . Terminal::safe($text) . '".');
-        }
+        $at = Arguments::time($text) ?? throw Stop::usage('--since takes a time, such as '
+            . '2026-11-21, "2026-11-21 09:35" (UTC), yesterday or "2 hours ago", not "'
+            . Terminal::safe(trim($text) === '' ? '(nothing)' : $text) . '".');
         return $at <= time() ? $at : throw Stop::usage('--since ' . Terminal::safe($text)
             . ' is in the future. ("2 hours ago" has its "ago".)');
     }

@@ -163,6 +163,12 @@ final class Status extends Command
             : ', the next one in ' . Terminal::span($stats->nextTokenAt - time());
     }
 
+    /** Whether the tokens that are left are not for mail of a priority below 0. */
+    public static function isReserved(Stats $stats): bool
+    {
+        return $stats->tokens >= 1 && $stats->tokens < $stats->reserve + 1;
+    }
+
     /** @return array<string, string> */
     private function lines(Stats $stats): array
     {
@@ -181,12 +187,14 @@ final class Status extends Command
         $lines['limit'] = $stats->limit === 0
             ? 'none (' . $this->settings->command('config mailMaxPerHour 60') . ' sets one)'
             : sprintf(
-                '%d recipients an hour (%s), %.1F of %d tokens left%s',
+                '%d recipients an hour (%s), %.1F of %d tokens left%s%s',
                 $stats->limit,
                 $stats->rateMode,
                 $stats->tokens,
                 $stats->burst,
-                self::nextToken($stats)
+                self::nextToken($stats),
+                self::isReserved($stats)
+                    ? ", kept for mail of priority 0 and above (mailReserve $stats->reserve)" : ''
             );
         if ($stats->limits !== []) {
             $lines['limits'] = implode(', ', array_map(self::limit(...), $stats->limits))

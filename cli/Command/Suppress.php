@@ -5,7 +5,9 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Command;
 
 use MailQueue;
+use MailQueue\Cli\Csv;
 use MailQueue\Cli\ExitCode;
+use MailQueue\Cli\Import;
 use MailQueue\Cli\Nearest;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
@@ -19,6 +21,7 @@ final class Suppress extends Command
     public const ABOUT = [
         'args' => 'ACTION…',
         'words' => PHP_INT_MAX,
+        'actions' => ['add', 'remove', 'list', 'import', 'export'],
         'text' => 'Addresses that get no mail, or none of a list: add, remove, list, import or '
             . 'export them. Addresses follow, or a CSV file or - (the default). '
             . 'Exit 1 if an address is not there (remove, list), or if a line of the file '
@@ -40,20 +43,17 @@ final class Suppress extends Command
             'after=ID' => 'list: only later ones',
         ],
     ];
-    private const DEEDS = ['add', 'remove', 'list', 'import', 'export'];
+    private const DEEDS = self::ABOUT['actions'];
     private const COLUMNS = ['address', 'scope', 'reason', 'source', 'created_at'];
     private const AT_ONCE = 1000;
-    private const FAULTS_SHOWN = 20;
 
-    /** @var array<int, string> what is wrong with lines of a file */
-    private array $faults = [];
-    private int $faulty = 0;
-    private int $read = 0;
+    private Import $import;
 
     public function run(): int
     {
         $words = $this->args->words;
         $deed = array_shift($words) ?? '';
+        $this->import = new Import();
         try {
             return $this->do($deed, $words);
         } catch (MessageException | \ValueError $e) {
@@ -100,11 +100,12 @@ final class Suppress extends Command
     {
         $queue = $this->settings->queue(create: !$this->args->has('dry-run'));
         $added = 0;
+        $this->import->read = count($addresses);
         foreach ($addresses as $address) {
             $row = $this->row($address, null, null, null, 0);
             $added += Internal::suppressMany($queue, [$row], $this->args->has('dry-run'));
         }
-        return $this->tell(['added' => $added], count($addresses), 'added', 'were there already');
+        return $this->tell(['added' => $added], $added);
     }
 
     /** @param list<string> $addresses */
@@ -134,12 +135,10 @@ final class Suppress extends Command
     }
 
     /** @param array<string, int> $result */
-    private function tell(array $result, int $of, string $what, string $others): int
+    private function tell(array $result, int $added): int
     {
-        $count = current($result);
-        $rest = $of - $count - $this->faulty;
-        return $this->result($result, fn () => print($this->would() . "$count $what"
-            . ($rest > 0 ? "; $rest $others" : '') . ".\n"));
+        return $this->result($result, fn () => print($this->would()
+            . $this->import->text($added) . ".\n"));
     }
 
     /** @param list<string> $words */
@@ -191,9 +190,7 @@ final class Suppress extends Command
     /** @param list<string> $words */
     private function import(array $words): int
     {
-        $name = $this->file('import', $words, 'php://stdin');
-        $file = @fopen($name, 'r') ?: throw new Stop("$name cannot be read: "
-            . (error_get_last()['message'] ?? ''), ExitCode::NOINPUT);
+        $file = Import::open($this->file('import', $words, '-'));
         $queue = $this->settings->queue(create: !$this->args->has('dry-run'));
         $added = 0;
         $rows = [];
@@ -205,92 +202,34 @@ final class Suppress extends Command
             }
         }
         $added += $this->take($queue, $rows);
-        ksort($this->faults);
-        foreach ($this->faults as $line => $fault) {
-            Terminal::error("Line $line: $fault.");
-        }
-        $more = $this->faulty - count($this->faults);
-        $more <= 0 || Terminal::error("$more more lines cannot be taken.");
-        $code = $this->tell(
-            ['added' => $added, 'read' => $this->read, 'faulty' => $this->faulty],
-            $this->read,
-            'added',
-            'were there already'
-        );
-        return $this->faulty > 0 ? ExitCode::FINDINGS : $code;
+        $this->import->showFaults();
+        $code = $this->tell(['added' => $added, 'read' => $this->import->read,
+            'faulty' => $this->import->faulty], $added);
+        return $this->import->faulty > 0 ? ExitCode::FINDINGS : $code;
     }
 
     /**
-     * The rows of a file, by the lines that they begin in. A first line with the word "address"
-     * names the columns; without it there is one, the address.
-     *
      * @param resource $file
-     * @return \Generator<int, array{string, string, ?string, ?string, int}>
+     * @return \Generator<int, array{string, string, ?string, ?string, int}> rows, by their lines
      */
     private function lines($file): \Generator
     {
-        $places = ['address' => 0];
-        $by = ',';
-        for ($next = 1; ($cells = fgetcsv($file, null, $by, '"', '')) !== false;) {
-            $line = $next;
-            $next += 1 + array_sum(array_map(self::lineEnds(...), $cells));
-            if ($line === 1) {
-                [$by, $cells] = self::first($cells);
-                $names = array_map(strtolower(...), array_map(trim(...), $cells));
-                if (in_array('address', $names, true)) {
-                    $places = array_flip($names);
-                    continue;
-                }
-            }
-            if ($cells === [null] || $cells === ['']) {
-                continue; // an empty line
-            }
-            $this->read++;
-            $cell = static fn (string $column): ?string
-                => isset($places[$column]) ? self::bare($cells[$places[$column]] ?? '') : null;
-            $at = self::time($cell('created_at') ?? '');
+        foreach (Csv::rows($file, Csv::firstLine($file), self::COLUMNS) as $line => $row) {
+            $this->import->read++;
+            $at = self::time($row['created_at'] ?? '');
             if ($at === null) {
-                $this->fault($line, 'created_at is not a time, such as 2026-11-26T08:00:00Z');
+                $this->import->fault($line, 'created_at is not a time, such as '
+                    . '2026-11-26T08:00:00Z');
                 continue;
             }
             yield $line => $this->row(
-                (string) $cell('address'),
-                $cell('scope'),
-                $cell('reason'),
-                $cell('source'),
+                $row['address'],
+                $row['scope'] ?? null,
+                $row['reason'] ?? null,
+                $row['source'] ?? null,
                 $at
             );
         }
-    }
-
-    /**
-     * @param list<?string> $cells of the first line
-     * @return array{string, list<string>} what is between the cells of the file, and those cells
-     */
-    private static function first(array $cells): array
-    {
-        $cells = array_map(strval(...), $cells);
-        $cells[0] = (string) preg_replace('/\A\xEF\xBB\xBF/', '', $cells[0]);
-        return str_contains($cells[0], ';') // of Excel, in many countries
-            ? [';', array_map(strval(...), str_getcsv($cells[0], ';', '"', ''))]
-            : [',', $cells];
-    }
-
-    private static function lineEnds(?string $cell): int
-    {
-        return substr_count((string) $cell, "\n");
-    }
-
-    /** A cell without what shielded() put before it. */
-    private static function bare(string $cell): string
-    {
-        return (string) preg_replace('/\A\'(?=\'*[=+\-@])/', '', trim($cell));
-    }
-
-    /** A cell that no spreadsheet takes for a formula, as it does what begins with one of these. */
-    private static function shielded(string $cell): string
-    {
-        return (string) preg_replace('/\A(?=\'*[=+\-@])/', "'", $cell);
     }
 
     /** UTC seconds; 0: none is given; null: that is not a time. */
@@ -302,14 +241,6 @@ final class Suppress extends Command
         $time = preg_match('/\A\d{4}-/', $text) === 1 ? strtotime("$text UTC") : false;
         $time = $time === false ? strtotime($text) : $time;
         return $time === false || $time < 0 ? null : $time;
-    }
-
-    private function fault(int $line, string $what): void
-    {
-        $this->faulty++;
-        if (count($this->faults) < self::FAULTS_SHOWN) {
-            $this->faults[$line] = Terminal::safe($what);
-        }
     }
 
     /**
@@ -341,7 +272,7 @@ final class Suppress extends Command
             return $rows;
         } catch (MessageException | \ValueError $e) {
             if (count($rows) === 1) {
-                $this->fault((int) key($rows), rtrim($e->getMessage(), '.'));
+                $this->import->fault((int) key($rows), $e->getMessage());
                 return [];
             }
         }
@@ -358,14 +289,14 @@ final class Suppress extends Command
         $file = @fopen($name, 'w') ?: throw new Stop("$name cannot be written: "
             . (error_get_last()['message'] ?? ''), ExitCode::CANTCREAT);
         $forgotten = 0;
-        self::line($file, self::COLUMNS);
+        Csv::write($file, self::COLUMNS);
         for ($after = 0; $rows = $this->some($queue, $after); $after = end($rows)['id']) {
             foreach ($rows as $row) {
                 if ($row['address'] === null) {
                     $forgotten++;
                     continue;
                 }
-                self::line($file, [$row['address'], $row['scope'] ?? '', $row['reason'],
+                Csv::write($file, [$row['address'], $row['scope'] ?? '', $row['reason'],
                     $row['source'] ?? '', gmdate('Y-m-d\TH:i:s\Z', $row['createdAt'])]);
             }
         }
@@ -385,15 +316,5 @@ final class Suppress extends Command
             $this->args->text('scope'),
             $this->args->text('reason')
         );
-    }
-
-    /**
-     * @param resource $file
-     * @param list<string> $cells
-     */
-    private static function line($file, array $cells): void
-    {
-        fputcsv($file, array_map(self::shielded(...), $cells), ',', '"', '', "\r\n") !== false
-            || throw new Stop('The file cannot be written.', ExitCode::IOERR);
     }
 }

@@ -10,6 +10,9 @@ use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Move\Notice;
 use MailQueue\Cli\Progress;
 use MailQueue\Cli\Terminal;
+use MailQueue\Cli\Work\Process;
+use MailQueue\Cli\Work\Processes;
+use MailQueue\Cli\Work\Summary;
 use MailQueue\DatabaseException;
 use MailQueue\Report;
 use MailQueue\Stats;
@@ -38,7 +41,8 @@ final class Work extends Command
             'timeLimit' => $settings->workIntOrNull('timeLimit', 'time-limit')
                 ?? ($daemon ? null : 55),
             'messageLimit' => $settings->workIntOrNull('messageLimit', 'message-limit'),
-            'maxWorkers' => $settings->workInt('maxWorkers', 'workers'),
+            'maxWorkers' => $settings->workIntOrNull('maxWorkers', 'workers')
+                ?? Processes::count($args),
             'grace' => $settings->workInt('grace'),
             'daemon' => $daemon,
             'onUncertain' => $settings->onUncertain(),
@@ -72,7 +76,7 @@ final class Work extends Command
         $report = $queue->runWorker(...$options);
         restore_error_handler();
         $progress?->end();
-        $this->report($report, $before, Status::testMode($queue, $before));
+        $this->tell($this->summary($report, $queue, $before));
         return $report->end === 'relay' ? ExitCode::UNAVAILABLE : ExitCode::OK;
     }
 
@@ -104,17 +108,20 @@ final class Work extends Command
         }
     }
 
-    /** Prints the report of a start that runs no worker. */
     private function nothing(string $end, string $why): int
     {
-        $none = [];
-        foreach ((new \ReflectionClass(Report::class))->getProperties() as $property) {
-            $type = (string) $property->getType();
-            $none[$property->name] = ['int' => 0, 'float' => 0.0][$type] ?? null;
+        $this->tell(Summary::none($end, $why));
+        return ExitCode::OK;
+    }
+
+    /** Prints it, or tells it to the process that adds up the summaries of several. */
+    private function tell(Summary $summary): void
+    {
+        if (Process::isOne()) {
+            Process::tell($summary);
+        } else {
+            $summary->show($this->args);
         }
-        $none = ['end' => $end] + $none + ['redirectTo' => null];
-        return $this->result($none, fn () => $this->args->has('quiet') ? null
-            : print("mailqueue: 0 sent; $why.\n"));
     }
 
     /** Shows PHP's warning about a log that cannot be written, even if php.ini hides warnings. */
@@ -136,48 +143,14 @@ final class Work extends Command
         });
     }
 
-    /** Cron mails every line: --quiet prints only what a person should know. */
-    private function report(Report $report, ?Stats $before, ?string $testMode): void
+    private function summary(Report $report, MailQueue $queue, Stats $before): Summary
     {
-        if ($this->args->has('json')) {
-            $more = ['redirectTo' => $before?->redirectTo];
-            echo Terminal::json(get_object_vars($report) + $more), "\n";
-            return;
-        }
-        // A run that only found the pause of an earlier run has nothing new to say.
-        $paused = $before?->pausedUntil !== null && $report->claimed === 0;
-        $trouble = $report->end === 'relay' && !($paused && $this->args->has('quiet'));
-        $line = 'mailqueue: ' . self::counts($report) . '; ' . $this->end($report) . '.'
-            . ($testMode === null ? '' : " $testMode");
-        $bad = $report->parked + $report->cutOff > 0;
-        if ($trouble || ($this->args->has('quiet') && $bad)) {
-            Terminal::error($line);
-        } elseif (!$this->args->has('quiet')) {
-            echo "$line\n";
-        }
-    }
-
-    private static function counts(Report $report): string
-    {
-        $words = [
-            'sent' => 'sent',
-            'tryLater' => 'to be tried later',
-            'refused' => 'refused',
-            'parked' => 'parked',
-            'uncertain' => 'uncertain',
-            'cutOff' => 'cut off after their dot (they may arrive twice)',
-            'expired' => 'expired',
-            'orphans' => 'orphaned',
-            'suppressed' => 'to suppressed addresses',
-            'released' => 'released',
-        ];
-        $parts = [];
-        foreach ($words as $key => $word) {
-            if ($report->$key > 0 || $key === 'sent') {
-                $parts[] = "{$report->$key} $word";
-            }
-        }
-        return implode(', ', $parts);
+        return new Summary(
+            get_object_vars($report) + ['redirectTo' => $before->redirectTo],
+            $this->end($report),
+            Status::testMode($queue, $before),
+            $before->pausedUntil !== null && $report->claimed === 0
+        );
     }
 
     private function end(Report $report): string

@@ -14,7 +14,6 @@
 #include "core/clock.h"
 #include "mime/idn.h"
 #include "queue/campaign/campaign.h"
-#include "queue/suppress/suppress.h"
 
 #define CHUNK_MS     16           /* without the commit, which takes its time also for few */
 #define CHUNK_LEAST  500          /* the first ones are stored in the order in which they came */
@@ -41,7 +40,6 @@ struct mq_adding {
     int64_t id;
     struct mq_mailing *mailing;
     struct mq_clock clock;
-    unsigned char key[MQ_SUPPRESSION_KEY];
     struct batch batches[2];
     int filling; /* the other one is being stored */
     bool sorts;  /* the first ones are stored */
@@ -49,18 +47,6 @@ struct mq_adding {
     int64_t added;
     struct mq_recipient items[MQ_CAMPAIGN_ADD_MAX];
 };
-
-/* The key is read only for the order: hashes are computed again where they are stored. */
-static enum mq_status begin(struct mq_queue *queue, struct mq_adding *adding, struct mq_error *err)
-{
-    MQ_TRY(mq_mailing_open(queue, adding->id, &adding->mailing, err));
-    const unsigned char *key = mq_queue_suppression_key(queue, err);
-    if (!key) {
-        return err->status;
-    }
-    memcpy(adding->key, key, sizeof(adding->key));
-    return MQ_OK;
-}
 
 enum mq_status mq_adding_begin(struct mq_queue *queue, int64_t campaign_id, struct mq_adding **out,
                                struct mq_error *err)
@@ -72,7 +58,7 @@ enum mq_status mq_adding_begin(struct mq_queue *queue, int64_t campaign_id, stru
     adding->id = campaign_id;
     adding->clock = mq_clock_system();
     adding->chunk = CHUNK_LEAST;
-    enum mq_status status = begin(queue, adding, err);
+    enum mq_status status = mq_mailing_open(queue, campaign_id, &adding->mailing, err);
     if (status != MQ_OK) {
         mq_adding_free(adding);
         adding = NULL;
@@ -122,7 +108,6 @@ static bool has_rest(const struct batch *batch)
 static enum mq_status store_some(struct mq_adding *adding, struct batch *batch,
                                  struct mq_queue *queue, struct mq_error *err)
 {
-    struct mq_campaign_added added = {0};
     size_t rest = batch->count - batch->stored;
     size_t count = rest < adding->chunk ? rest : adding->chunk;
     for (size_t i = 0; i < count; i++) {
@@ -132,11 +117,11 @@ static enum mq_status store_some(struct mq_adding *adding, struct batch *batch,
                                                  {text + kept->address, kept->name},
                                                  {text + kept->address + kept->name, kept->fields}};
     }
-    const struct mq_recipients recipients = {adding->items, count};
-    enum mq_status status = mq_campaign_add(queue, adding->id, &recipients, &added, err);
+    struct mq_recipients all = {.items = adding->items, .count = count};
+    enum mq_status status = mq_campaign_add(queue, adding->id, &all, err);
     batch->stored += count;
-    adding->added += status == MQ_OK ? added.count : 0;
-    adapt(adding, added.ms);
+    adding->added += status == MQ_OK ? all.added : 0;
+    adapt(adding, all.held_ms);
     return status;
 }
 
@@ -192,7 +177,7 @@ static enum mq_status check(struct mq_adding *adding, const struct mq_addressee 
 {
     struct batch *batch = &adding->batches[adding->filling];
     MQ_TRY(mq_mailing_check(adding->mailing, to, err));
-    const struct kept kept = {.hash = (int64_t)mq_suppress_hash(adding->key, to->address),
+    const struct kept kept = {.hash = mq_mailing_hash(adding->mailing, to->address),
                               .at = batch->text.len,
                               .address = to->address.len,
                               .name = to->name.len,

@@ -16,7 +16,7 @@
 struct mq_mailing {
     struct mq_campaign campaign;
     struct mq_campaign_message *message;
-    unsigned char key[MQ_UNSUBSCRIBE_KEY];
+    unsigned char key[MQ_SUPPRESSION_KEY]; /* the end of it signs the links */
     struct mq_buffer link;
     size_t link_of; /* octets of the address for which the link was made */
 };
@@ -31,7 +31,7 @@ void mq_mailing_free(struct mq_mailing *mailing)
     }
 }
 
-/* Makes the key if there is none: recipients are hashed with its other half. */
+/* Makes the key if there is none. */
 static enum mq_status read_key(struct mq_queue *queue, struct mq_mailing *mailing,
                                struct mq_error *err)
 {
@@ -39,7 +39,7 @@ static enum mq_status read_key(struct mq_queue *queue, struct mq_mailing *mailin
     if (!key) {
         return err->status;
     }
-    memcpy(mailing->key, key + MQ_SUPPRESSION_KEY - MQ_UNSUBSCRIBE_KEY, sizeof(mailing->key));
+    memcpy(mailing->key, key, sizeof(mailing->key));
     return MQ_OK;
 }
 
@@ -85,7 +85,8 @@ static void make_link(struct mq_mailing *mailing, const struct mq_addressee *to)
 {
     const struct mq_unsubscribe who = {mq_str_of(mailing->campaign.scope), to->address, to->date_s};
     mq_buffer_reset(&mailing->link);
-    mq_unsubscribe_url(mailing->key, mq_str_of(mailing->campaign.list_url), &who, &mailing->link);
+    mq_unsubscribe_url(mailing->key + MQ_SUPPRESSION_KEY - MQ_UNSUBSCRIBE_KEY,
+                       mq_str_of(mailing->campaign.list_url), &who, &mailing->link);
     mailing->link_of = to->address.len;
 }
 
@@ -104,6 +105,11 @@ static struct mq_campaign_recipient recipient_of(struct mq_mailing *mailing,
         out.unsubscribe_count = 1;
     }
     return out;
+}
+
+int64_t mq_mailing_hash(const struct mq_mailing *mailing, struct mq_str address)
+{
+    return (int64_t)mq_suppress_hash(mailing->key, address);
 }
 
 enum mq_status mq_mailing_check(struct mq_mailing *mailing, const struct mq_addressee *to,

@@ -29,6 +29,8 @@ void mq_mailing_free(struct mq_mailing *mailing); /* NULL is allowed */
 /* MQ_MESSAGE with the field: the mail for this recipient could not be rendered. */
 enum mq_status mq_mailing_check(struct mq_mailing *mailing, const struct mq_addressee *to,
                                 struct mq_error *err);
+/* What the index of recipients has for an address, unless the key was changed since. */
+int64_t mq_mailing_hash(const struct mq_mailing *mailing, struct mq_str address);
 /* Appends the mail, in wire form, to `out` (initialised, empty). */
 enum mq_status mq_mailing_render(struct mq_mailing *mailing, const struct mq_addressee *to,
                                  struct mq_buffer *out, struct mq_error *err);

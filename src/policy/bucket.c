@@ -16,6 +16,12 @@ int64_t mq_bucket_default_cap(int64_t limit)
     return small > minute ? small : minute;
 }
 
+int64_t mq_bucket_reserve(int64_t wanted, int64_t most)
+{
+    int64_t reserve = wanted < most ? wanted : most - 1;
+    return reserve > 0 ? reserve : 0;
+}
+
 int64_t mq_bucket_units(const struct mq_bucket *bucket)
 {
     return bucket->length_s ? bucket->length_s : MQ_BUCKET_UNITS;
@@ -57,9 +63,9 @@ void mq_bucket_give(struct mq_bucket *bucket, int64_t n)
     }
 }
 
-int64_t mq_bucket_wait_s(const struct mq_bucket *bucket)
+int64_t mq_bucket_wait_s(const struct mq_bucket *bucket, int64_t reserve)
 {
-    int64_t need = mq_bucket_units(bucket) - bucket->units;
+    int64_t need = (1 + reserve) * mq_bucket_units(bucket) - bucket->units;
     if (need <= 0 || bucket->limit <= 0) {
         return 0;
     }

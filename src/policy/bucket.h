@@ -26,6 +26,8 @@ struct mq_bucket {
 
 /* Default capacity: max(min(N, 5), ceil(N / 60)). */
 int64_t mq_bucket_default_cap(int64_t limit);
+/* How many of `most` tokens mail leaves to other mail: `wanted`, but it must be able to get one. */
+int64_t mq_bucket_reserve(int64_t wanted, int64_t most);
 /* Adds (now_s − last_refill_s)·limit units, up to cap, and sets last_refill_s to now_s. A clock
  * that jumps forward adds at most cap; one that jumps back adds nothing. */
 void mq_bucket_refill(struct mq_bucket *bucket, int64_t now_s);
@@ -35,8 +37,8 @@ int64_t mq_bucket_tokens(const struct mq_bucket *bucket); /* whole tokens */
 void mq_bucket_take(struct mq_bucket *bucket, int64_t n);
 /* Gives n tokens back, up to cap. */
 void mq_bucket_give(struct mq_bucket *bucket, int64_t n);
-/* Seconds from last_refill_s until there is a whole token; 0 if there is one now, or no limit. */
-int64_t mq_bucket_wait_s(const struct mq_bucket *bucket);
+/* Seconds from last_refill_s until a token is there beside the reserve; 0: now, or no limit. */
+int64_t mq_bucket_wait_s(const struct mq_bucket *bucket, int64_t reserve);
 /* Convert units to the decimal text in the config table ("4.25") and back; parse(format(x)) == x.
  * mq_bucket_parse() returns false for text that is not a non-negative decimal number. */
 void mq_bucket_format(int64_t units, char out[32]);

@@ -66,6 +66,7 @@ struct mq_claim {
     enum mq_claim_end end;
     bool finished;         /* a campaign has finished */
     bool limited;          /* a limit is set: claim no more than can leave at once */
+    bool spare;            /* TOKENS: mail of priority 0 and above can go before resume_s */
     bool pays_later;       /* a relay has a limit, and relays_of is set: no job has paid for that */
     char *slow, *sessions; /* domains slowed down, with spaces between; mailDomainSessions */
     int64_t resume_s;      /* UTC second; TOKENS: of the next token; PAUSED: of the first pause's
@@ -129,8 +130,7 @@ enum mq_status mq_queue_cycle(struct mq_queue *queue, struct mq_cycle *cycle, st
  * job->targets. If all are suppressed, only sets job->suppressed. *lost: the lease was lost. */
 enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job,
                                      struct mq_events *events, bool *lost, struct mq_error *err);
-/* Extends the leases of the jobs whose rows still have their claim token (job->locked_by). Sets
- * job->locked_until, to 0 if the lease was lost. */
+/* Extends the leases of jobs. Sets job->locked_until, to 0 if the lease was lost. */
 enum mq_status mq_queue_renew(struct mq_queue *queue, struct mq_job *const *jobs, size_t count,
                               int64_t lease_s, struct mq_error *err);
 /* How far a sweep has come; {0} before its first piece. */

@@ -15,7 +15,6 @@
 #include "queue/handle.h"
 
 #define HOUR_S        3600
-#define ROWS_MAX      100 /* of one INSERT with a list of rows */
 #define COUNT_COLUMNS 6
 #define SHARED_PARTS  8
 #define PARTS         (INT32_MAX - 1)
@@ -33,99 +32,6 @@ static bool counts(const struct mq_event *event)
 {
     bool idle = event->type == MQ_EVENT_RELEASED && !event->reply;
     return event->id != 0 && event->mail_type && !idle;
-}
-
-/* ---- rows ---- */
-
-/* Writes `text` with its one list of values, "(?1, …)", repeated for `rows` rows. */
-static void repeat_values(struct mq_buffer *out, const char *text, int columns, int rows)
-{
-    const char *list = strstr(text, "(?1");
-    mq_buffer_append(out, text, (size_t)(list - text));
-    for (int i = 0; i < columns * rows; i++) {
-        bool begins = i % columns == 0;
-        mq_buffer_printf(out, "%s?%d%s", begins ? (i ? ",(" : "(") : ",", i + 1,
-                         (i + 1) % columns == 0 ? ")" : "");
-    }
-    mq_buffer_cstr(out, strchr(list, ')') + 1);
-}
-
-static enum mq_status insert_many(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
-                                  int rows, struct mq_error *err)
-{
-    struct mq_buffer sql = {0};
-    const char *text = mq_sql_text(queue, slot);
-    if (text) {
-        repeat_values(&sql, text, args.count / rows, rows);
-    }
-    enum mq_status status =
-        text && !sql.failed ? mq_sql_query_text(queue, sql.data, args, err) : mq_error_nomem(err);
-    mq_sql_finish(queue);
-    mq_buffer_clear(&sql);
-    return status;
-}
-
-/* Appends a value to an array as PostgreSQL reads it. */
-static void add_element(struct mq_buffer *out, const struct mq_value *value)
-{
-    mq_buffer_char(out, out->len ? ',' : '{');
-    if (value->type == MQ_INT) {
-        mq_buffer_printf(out, "%" PRId64, value->i);
-    } else if (value->type == MQ_NULL) {
-        mq_buffer_cstr(out, "NULL");
-    } else {
-        mq_buffer_char(out, '"');
-        for (size_t i = 0; i < value->s.len; i++) {
-            mq_buffer_cstr(out, strchr("\"\\", value->s.data[i]) ? "\\" : "");
-            mq_buffer_char(out, value->s.data[i]);
-        }
-        mq_buffer_char(out, '"');
-    }
-}
-
-/* Each parameter is an array with a column's values, so the server can keep the statement whatever
- * the number of rows. To parse a long list of rows took it longer than to store them. */
-static enum mq_status insert_arrays(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
-                                    int rows, struct mq_error *err)
-{
-    struct mq_buffer arrays[LOG_COLUMNS] = {{0}};
-    struct mq_value values[LOG_COLUMNS];
-    int columns = args.count / rows;
-    bool failed = false;
-    for (int i = 0; i < columns; i++) {
-        for (int j = i; j < args.count; j += columns) {
-            add_element(&arrays[i], &args.values[j]);
-        }
-        mq_buffer_char(&arrays[i], '}');
-        values[i] = mq_text(mq_buffer_view(&arrays[i]));
-        values[i].for_people = args.values[i].for_people;
-        failed = failed || arrays[i].failed;
-    }
-    args = (struct mq_args){values, columns};
-    enum mq_status status = failed ? mq_error_nomem(err) : mq_sql_exec(queue, slot, args, err);
-    for (int i = 0; i < columns; i++) {
-        mq_buffer_clear(&arrays[i]);
-    }
-    return status;
-}
-
-/* Inserts rows whose values follow each other. On a server each statement is a round trip; in a
- * file a prepared statement is the quickest. */
-static enum mq_status insert(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
-                             int rows, struct mq_error *err)
-{
-    int columns = rows ? args.count / rows : 0;
-    int step = queue->dialect->shared ? ROWS_MAX : 1;
-    if (rows && queue->dialect->takes_arrays) {
-        return insert_arrays(queue, slot, args, rows, err);
-    }
-    for (int i = 0; i < rows; i += step) {
-        int n = rows - i < step ? rows - i : step;
-        struct mq_args some = {args.values + i * columns, n * columns};
-        MQ_TRY(n > 1 ? insert_many(queue, slot, some, n, err)
-                     : mq_sql_exec(queue, slot, some, err));
-    }
-    return MQ_OK;
 }
 
 /* ---- counters ---- */
@@ -192,7 +98,7 @@ static enum mq_status write_counters(struct mq_queue *queue, const struct mq_his
     }
     struct mq_args args = {values, n * COUNT_COLUMNS};
     enum mq_status status =
-        values ? insert(queue, MQ_SQL_COUNT_ADD, args, n, err) : mq_error_nomem(err);
+        values ? mq_sql_insert_rows(queue, MQ_SQL_COUNT_ADD, args, n, err) : mq_error_nomem(err);
     free(values);
     return status;
 }
@@ -244,7 +150,7 @@ static enum mq_status write_log(struct mq_queue *queue, const struct mq_history 
     }
     struct mq_args args = {values, rows * LOG_COLUMNS};
     enum mq_status status =
-        values ? insert(queue, MQ_SQL_LOG_ADD, args, rows, err) : mq_error_nomem(err);
+        values ? mq_sql_insert_rows(queue, MQ_SQL_LOG_ADD, args, rows, err) : mq_error_nomem(err);
     free(values);
     return status;
 }

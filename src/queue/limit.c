@@ -23,7 +23,8 @@ struct mq_party mq_job_party(const struct mq_job *job)
 {
     return (struct mq_party){.relay = job->paid_to,
                              .from = job->from_paid ? job->envelope_from : NULL,
-                             .to = job->to_paid ? job : NULL};
+                             .to = job->to_paid ? job : NULL,
+                             .leaves = job->priority < 0};
 }
 
 enum mq_status mq_limit_set_relay(const struct mq_tx *tx, struct mq_job *job, const char *relay,
@@ -92,32 +93,64 @@ static enum mq_status occupied(struct mq_tx *tx, struct mq_error *err)
     return mq_sql_int(tx->queue, MQ_SQL_PAID, MQ_NO_ARGS, &tx->flying, err);
 }
 
-/* What the hourly limit leaves. */
-static enum mq_status hour_allows(struct mq_tx *tx, int64_t *allowed, struct mq_error *err)
+/* Reads what strict mode counts for the hourly limit. */
+static enum mq_status count_hour(struct mq_tx *tx, struct mq_error *err)
 {
-    if (!limited(tx)) {
-        *allowed = MQ_LIMIT_NONE;
+    if (!limited(tx) || !strict(tx)) {
         return MQ_OK;
     }
-    int64_t tokens = mq_bucket_tokens(&tx->settings.bucket);
+    MQ_TRY(write_handed(tx, err));
+    MQ_TRY(ledger_set_right(tx, err));
+    return occupied(tx, err);
+}
+
+/* What mail of this priority leaves of the bucket, and in strict mode of an hour's recipients. */
+static int64_t bucket_reserve(const struct mq_tx *tx, bool leaves)
+{
+    const struct mq_bucket *bucket = &tx->settings.bucket;
+    return leaves ? mq_settings_reserve(&tx->settings, bucket->limit, bucket->cap) : 0;
+}
+
+static int64_t hour_reserve(const struct mq_tx *tx, bool leaves)
+{
+    int64_t n = tx->settings.bucket.limit;
+    return leaves ? mq_settings_reserve(&tx->settings, n, n) : 0;
+}
+
+int64_t mq_limit_reserve(const struct mq_tx *tx, bool leaves)
+{
+    return strict(tx) ? hour_reserve(tx, leaves) : bucket_reserve(tx, leaves);
+}
+
+/* What the hourly limit leaves. */
+static int64_t hour_allows(const struct mq_tx *tx, bool leaves)
+{
+    if (!limited(tx)) {
+        return MQ_LIMIT_NONE;
+    }
+    const struct mq_bucket *bucket = &tx->settings.bucket;
+    int64_t tokens = mq_bucket_tokens(bucket) - bucket_reserve(tx, leaves);
     if (strict(tx)) {
-        MQ_TRY(write_handed(tx, err));
-        MQ_TRY(ledger_set_right(tx, err));
-        MQ_TRY(occupied(tx, err));
-        int64_t room = tx->settings.bucket.limit - tx->flying - tx->spent;
+        int64_t room = bucket->limit - tx->flying - tx->spent - hour_reserve(tx, leaves);
         tokens = room < tokens ? room : tokens;
     }
-    *allowed = tokens > 0 ? tokens : 0;
-    return MQ_OK;
+    return tokens > 0 ? tokens : 0;
 }
 
 enum mq_status mq_limit_allowance(struct mq_tx *tx, const struct mq_party *party, int64_t *allowed,
                                   struct mq_error *err)
 {
+    MQ_TRY(count_hour(tx, err));
+    return mq_limit_still_allows(tx, party, allowed, err);
+}
+
+enum mq_status mq_limit_still_allows(struct mq_tx *tx, const struct mq_party *party,
+                                     int64_t *allowed, struct mq_error *err)
+{
     struct mq_room room;
-    MQ_TRY(hour_allows(tx, allowed, err));
+    int64_t hour = hour_allows(tx, party->leaves);
     MQ_TRY(mq_windows_room(tx, party, &room, err));
-    *allowed = room.recipients < *allowed ? room.recipients : *allowed;
+    *allowed = room.recipients < hour ? room.recipients : hour;
     return MQ_OK;
 }
 
@@ -173,11 +206,13 @@ static enum mq_status ledger_frees(struct mq_tx *tx, int64_t excess, int64_t *at
 }
 
 /* When the hourly limit has a token. */
-static enum mq_status hour_frees(struct mq_tx *tx, int64_t *resume_s, struct mq_error *err)
+static enum mq_status hour_frees(struct mq_tx *tx, bool leaves, int64_t *resume_s,
+                                 struct mq_error *err)
 {
-    int64_t token_s = tx->now_s + mq_bucket_wait_s(&tx->settings.bucket);
+    const struct mq_bucket *bucket = &tx->settings.bucket;
+    int64_t token_s = tx->now_s + mq_bucket_wait_s(bucket, bucket_reserve(tx, leaves));
     int64_t ledger_s = tx->now_s;
-    int64_t room = tx->settings.bucket.limit - tx->flying;
+    int64_t room = bucket->limit - tx->flying - hour_reserve(tx, leaves);
     if (strict(tx) && room > 0 && tx->spent >= room) {
         MQ_TRY(ledger_frees(tx, tx->spent - room + 1, &ledger_s, err));
     }
@@ -197,7 +232,7 @@ enum mq_status mq_limit_look(struct mq_tx *tx, int64_t *token_s, struct mq_error
     MQ_TRY(strict(tx) ? occupied(tx, err) : MQ_OK);
     int64_t room = bucket->limit - tx->flying - tx->spent;
     if (mq_bucket_tokens(bucket) == 0 || (strict(tx) && room <= 0)) {
-        MQ_TRY(hour_frees(tx, token_s, err));
+        MQ_TRY(hour_frees(tx, false, token_s, err));
         *token_s += *token_s == tx->now_s;
         room = 1; /* then */
     }
@@ -212,7 +247,7 @@ enum mq_status mq_limit_resume(struct mq_tx *tx, const struct mq_party *party, i
     struct mq_room room;
     int64_t at_s = tx->now_s;
     if (limited(tx)) {
-        MQ_TRY(hour_frees(tx, &at_s, err));
+        MQ_TRY(hour_frees(tx, party->leaves, &at_s, err));
     }
     MQ_TRY(mq_windows_room(tx, party, &room, err));
     *full = room.free_s >= at_s ? room.full : NULL;

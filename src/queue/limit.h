@@ -21,6 +21,9 @@ enum mq_status mq_limit_set_relay(const struct mq_tx *tx, struct mq_job *job, co
  * A party with a sender: of mail from that one. */
 enum mq_status mq_limit_allowance(struct mq_tx *tx, const struct mq_party *party, int64_t *allowed,
                                   struct mq_error *err);
+/* The same later in the transaction: what strict mode counts is not read again. */
+enum mq_status mq_limit_still_allows(struct mq_tx *tx, const struct mq_party *party,
+                                     int64_t *allowed, struct mq_error *err);
 /* Takes n tokens; if `begins`, they are the first ones of a mail. */
 enum mq_status mq_limit_take(struct mq_tx *tx, const struct mq_party *party, int64_t n, bool begins,
                              struct mq_error *err);
@@ -32,6 +35,8 @@ enum mq_status mq_limit_return(struct mq_tx *tx, const struct mq_outlay *outlay,
  * is what mailLimits says of the limit that it waits for; NULL: it is the hourly limit. */
 enum mq_status mq_limit_resume(struct mq_tx *tx, const struct mq_party *party, int64_t *resume_s,
                                const struct mq_limit **full, struct mq_error *err);
+/* What mail of a priority below 0 (`leaves`) leaves of the hourly limit; other mail leaves 0. */
+int64_t mq_limit_reserve(const struct mq_tx *tx, bool leaves);
 /* For those who only read: refills the bucket, and in strict mode lowers it, also below 0, to what
  * the ledger leaves. *token_s: when a token is there; now if one is, or without a limit. */
 enum mq_status mq_limit_look(struct mq_tx *tx, int64_t *token_s, struct mq_error *err);

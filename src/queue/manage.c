@@ -16,7 +16,7 @@
 
 /* ---- lists ---- */
 
-#define FILTER_MAX 9
+#define FILTER_MAX 10
 
 /* A list's statement with the filter's conditions in it. */
 struct list_query {
@@ -53,6 +53,8 @@ static char *write_list(const struct mq_queue *queue, const char *text,
     add_condition(list, " AND " HOLDS("subject", "%d"), mq_text(filter->subject));
     add_condition(list, " AND created_at < ?%d", mq_int_or_null(filter->created_before_s));
     add_condition(list, " AND id <= ?%d", mq_int_or_null(filter->until));
+    add_condition(list, " AND campaign_id = (SELECT id FROM {M} WHERE name = ?%d)",
+                  mq_text(filter->campaign));
     mq_buffer_cstr(&list->sql, filter->uncertain ? " AND uncertain_to IS NOT NULL" : "");
     mq_buffer_cstr(&list->sql, rest);
     return list->sql.failed ? NULL : mq_sql_expand(queue->dialect, &queue->names, list->sql.data);
@@ -297,7 +299,8 @@ enum mq_status mq_queue_erase_history(struct mq_queue *queue, const struct mq_id
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
         for (size_t i = 0; i < rows->count && status == MQ_OK; i++) {
-            status = mq_sql_exec(queue, MQ_SQL_LOG_ERASE, MQ_ARGS(mq_int(rows->items[i])), err);
+            status = mq_sql_exec_text(queue, "DELETE FROM {H} WHERE id = ?1",
+                                      MQ_ARGS(mq_int(rows->items[i])), err);
         }
     }
     return status;

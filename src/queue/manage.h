@@ -33,6 +33,7 @@ struct mq_stats {
     int64_t next_due_s;       /* 0: none */
     int64_t limit;            /* recipients an hour; 0: none */
     int64_t burst;
+    int64_t reserve; /* of that, for mail of priority 0 and above */
     enum mq_rate_mode rate_mode;
     struct mq_limit_state limits[2 * MQ_LIMITS_MAX];
     size_t limit_count;
@@ -65,9 +66,8 @@ enum mq_status mq_queue_is_stale(struct mq_queue *queue, bool *stale, int64_t *l
 struct mq_job_filter {
     int state; /* enum mq_state, or -1: any */
     int limit;
-    int64_t after; /* id */
-    struct mq_str type;
-    struct mq_str reference;
+    int64_t after;                           /* id */
+    struct mq_str type, reference, campaign; /* campaign: its name */
     /* Parts of these, in upper or lower case (SQLite: of ASCII letters): */
     struct mq_str recipient; /* of the recipients, also refused ones */
     struct mq_str error;

@@ -219,12 +219,14 @@ static enum mq_status read_number(struct mq_queue *queue, enum mq_config_id id, 
 }
 
 /* How long the hourly limit takes; -1 without one. */
-static int64_t hours_empty_in(const struct mq_bucket *bucket, int64_t waiting)
+static int64_t hours_empty_in(const struct mq_tx *tx, const struct mq_ahead *all)
 {
+    const struct mq_bucket *bucket = &tx->settings.bucket;
     if (bucket->limit <= 0) {
         return -1;
     }
-    int64_t missing = waiting > 0 ? waiting * MQ_BUCKET_UNITS - bucket->units : 0;
+    int64_t tokens = all->recipients + mq_limit_reserve(tx, all->leaves);
+    int64_t missing = all->mails > 0 ? tokens * MQ_BUCKET_UNITS - bucket->units : 0;
     return missing > 0 ? (missing + bucket->limit / 2) / bucket->limit : 0;
 }
 
@@ -262,10 +264,12 @@ static enum mq_status read_hours(struct mq_queue *queue, const struct mq_setting
 static enum mq_status read_empty_in(struct mq_tx *tx, struct mq_stats *out, struct mq_error *err)
 {
     int64_t waiting = out->counts[MQ_PENDING] + out->counts[MQ_FAILED] + out->counts[MQ_SENDING];
-    const struct mq_ahead all = {waiting, waiting};
+    int64_t priority = 0;
+    MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_CLAIM_PRIORITY, MQ_ARGS(mq_int(0)), &priority, err));
+    const struct mq_ahead all = {waiting, waiting, priority < 0};
     const struct mq_limit *slowest;
     int64_t at_s = tx->now_s;
-    out->empty_in_s = hours_empty_in(&tx->settings.bucket, waiting);
+    out->empty_in_s = hours_empty_in(tx, &all);
     if (!mq_settings_limit_by(&tx->settings, MQ_SCOPE_ALL)) {
         return MQ_OK;
     }
@@ -307,6 +311,7 @@ static enum mq_status read_tokens(struct mq_tx *tx, struct mq_stats *out, struct
         MQ_TRY(mq_limit_look(tx, &out->token_s, err));
         out->token_s = out->token_s > tx->now_s ? out->token_s : 0;
         out->burst = bucket->cap;
+        out->reserve = mq_limit_reserve(tx, true);
         out->tokens = bucket->units > 0 ? (double)bucket->units / MQ_BUCKET_UNITS : 0;
     }
     return MQ_OK;

@@ -147,7 +147,8 @@ static struct mq_party newly_known(const struct mq_job *job)
 {
     return (struct mq_party){.from = job->from_paid ? NULL : job->envelope_from,
                              .to = job->to_paid ? NULL : job,
-                             .only_from = true};
+                             .only_from = true,
+                             .leaves = job->priority < 0};
 }
 
 /* How many recipients the job can have in all. Those that its claim knew and did not pay for wait

@@ -21,8 +21,8 @@ struct mq_transport_ops {
      * hourly limit), how many can begin at once. Not called in trouble or when stopped. */
     size_t (*capacity)(const struct mq_transport *transport, bool just_in_time);
     /* Gets ready before any mail is claimed: an account gets its token. If it cannot have one, that
-     * is trouble. Or NULL. */
-    void (*prepare)(struct mq_transport *transport);
+     * is trouble. False: the token is still awaited; call this again soon. Or NULL. */
+    bool (*prepare)(struct mq_transport *transport);
     /* Sends, and waits until a transfer is done or trouble comes, at most timeout_ms. A signal ends
      * the wait, but not while a connection is being opened. Fails only with MQ_THROWN, MQ_BAILOUT
      * or MQ_NOMEM. */

@@ -218,6 +218,7 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, bool goes
     run->claim.end = claim->end;
     run->claim.resume_s = claim->resume_s;
     run->claim.limited = claim->limited;
+    run->claim.spare = claim->spare;
     run->claim.pays_later = claim->pays_later;
     run->claim.any = true;
     run->claim.fresh = true;
@@ -235,7 +236,8 @@ static void take_end(struct mq_run *run, const struct mq_claim *claim, bool goes
         break;
     case MQ_CLAIM_TOKENS:
         run->claim.token_ms = now_ms + (wait_ms > 0 ? wait_ms : CLAIM_AGAIN_MS);
-        run->claim.next_ms = mq_least(run->claim.token_ms, now_ms + MQ_RUN_PAUSE_MS);
+        run->claim.next_ms = mq_least(run->claim.token_ms,
+                                      now_ms + (claim->spare ? CLAIM_AGAIN_MS : MQ_RUN_PAUSE_MS));
         break;
     case MQ_CLAIM_PAUSED:
         break; /* take_pauses() has ended the run */

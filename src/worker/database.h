@@ -25,6 +25,7 @@ struct mq_claims {
     bool fresh;      /* no outcome was settled after that claim */
     bool any;        /* a claim was made */
     bool limited;    /* a limit is set */
+    bool spare;      /* as in struct mq_claim */
     bool pays_later; /* as in struct mq_claim */
     int64_t total;
     int64_t next_ms;  /* before then, no cycle runs only to claim */

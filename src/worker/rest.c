@@ -13,8 +13,11 @@
 
 static bool rests(const struct mq_run *run)
 {
-    return run->options->daemon && run->held == 0 && run->claim.fresh &&
-           run->claim.end == MQ_CLAIM_EMPTY && !run->stop.begun && !mq_run_database_fails(run);
+    const struct mq_claims *claim = &run->claim;
+    /* What waits for the reserve to be full does not keep new mail of priority 0 from going. */
+    bool waits = claim->end == MQ_CLAIM_EMPTY || (claim->end == MQ_CLAIM_TOKENS && claim->spare);
+    return run->options->daemon && run->held == 0 && claim->fresh && waits && !run->stop.begun &&
+           !mq_run_database_fails(run);
 }
 
 /* If the claim was made for nothing, because the application writes into the same file or stores

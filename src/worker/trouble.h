@@ -53,8 +53,9 @@ void mq_run_watch_relays(struct mq_run *run, bool idle);
 void mq_lane_close(struct mq_lane *lane, int64_t until_s, const char *reason);
 /* The same if the queue says that its relay is paused, for a lane that a claim did not know. */
 void mq_lane_close_if_paused(struct mq_lane *lane);
-/* Has the transport get ready for mail, unless its relay is paused. */
-void mq_lane_prepare(struct mq_lane *lane);
+/* Has the transports of relays that are not paused get ready for mail. False: one is still awaited,
+ * and no other is ready; call this again soon. */
+bool mq_run_prepare_lanes(const struct mq_run *run);
 /* Opens a closed lane again when its time is over, as if it were a new run's. */
 void mq_lane_reopen(struct mq_lane *lane);
 

@@ -22,6 +22,7 @@
 /* A signal that comes after a look at the count but before the wait is noticed after this time. */
 #define WAIT_MAX_MS 200
 #define QUIT_MS     2000
+#define PREPARE_MS  50 /* between looks at an account that waits for its token */
 
 /* ---- one round of the loop ---- */
 
@@ -443,11 +444,16 @@ static void clear(struct mq_run *run)
     }
 }
 
+/* Waits until a relay can be used, so that no mail is claimed if none can. */
 static void prepare_lanes(struct mq_run *run)
 {
     for (size_t i = 0; i < run->relays->lane_count; i++) {
         mq_lane_remember(run->relays->lanes[i]);
-        mq_lane_prepare(run->relays->lanes[i]);
+    }
+    while (!mq_run_prepare_lanes(run) && mq_signals_caught(run->signals) == 0 &&
+           mq_run_now_ms(run) < deadline_of(run)) {
+        tell_manager_now(run);
+        mq_run_rest(run, PREPARE_MS);
     }
 }
 

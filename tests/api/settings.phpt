@@ -28,7 +28,7 @@ var_dump($size[1] === ini_get('mailqueue.max_message_size'));
 $files = array_map(static fn(string $name): string => __DIR__ . "/../../$name", ['cli', 'src/worker/files.c', 'src/php/pdo/server.c', 'web/Options.php']);
 $files = [...glob("$files[0]/*.php"), ...glob("$files[0]/*/*.php"), $files[1], $files[2], $files[3]];
 $used = implode(array_map(file_get_contents(...), $files));
-preg_match_all('/\b(MAILQUEUE_(?!LOADING|PAGE_OPTIONS|G\b)[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z]+(?:_[A-Z]+)*|NO_COLOR)\b/', $used, $inCode);
+preg_match_all('/\b(MAILQUEUE_(?!LOADING|PROCESS\b|PAGE_OPTIONS|G\b)[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z]+(?:_[A-Z]+)*|NO_COLOR)\b/', $used, $inCode);
 preg_match_all('/`(MAILQUEUE_[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z_]+|NO_COLOR)`/', $page, $inPage);
 $difference = array_merge(array_diff(array_unique($inCode[1]), $inPage[1]), array_diff(array_unique($inPage[1]), $inCode[1]));
 echo 'environment: ', implode(', ', $difference) ?: 'the same', "\n";

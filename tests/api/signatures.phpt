@@ -68,7 +68,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public runAfterResponse(int $seconds = 5, int $mails = 20, ?callable $compose = null, ?callable $sign = null, Closure|array|null $relays = null): bool
   public static checkTransport(string $transport, int $lease = 900): string
   public stats(?int $exactUpTo = null): MailQueue\Stats
-  public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null): array
+  public jobs(?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null, ?string $campaign = null): array
   public strays(): array
   public job(int $id): ?MailQueue\Job
   public expectedAt(int $id): ?int
@@ -83,6 +83,7 @@ final class MailQueue implements MailQueue\Enqueuer
   public suppressions(int $limit = 50, int $after = 0, ?string $scope = null, ?string $reason = null): array
   public unsubscribeUrl(string $address, string $list, string $url): string
   public campaign(string $name): MailQueue\Campaign
+  public campaigns(int $limit = 50, int $before = 0): array
   public config(string $key): ?string
   public setConfig(string $key, bool|float|int|null|string $value): void
   public migrate(): int
@@ -210,6 +211,7 @@ final class MailQueue\Stats
   readonly bool $enabled
   readonly int $limit
   readonly int $burst
+  readonly int $reserve
   readonly string $rateMode
   readonly ?float $tokens
   readonly ?int $nextTokenAt

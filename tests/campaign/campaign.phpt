@@ -14,7 +14,7 @@ require __DIR__ . '/../lib/backends.inc';
 /** What changes with each run is left out. */
 function progress(MailQueue\Campaign $campaign): string
 {
-    $shown = array_filter(array_diff_key($campaign->progress(), array_flip(['perHour', 'endsAt', 'createdAt', 'startedAt', 'finishedAt', 'startAt', 'name'])));
+    $shown = array_filter(array_diff_key($campaign->progress(), array_flip(['id', 'perHour', 'endsAt', 'createdAt', 'startedAt', 'finishedAt', 'startAt', 'name'])));
     return implode(' ', array_map(fn(string $key, mixed $value): string => "$key=$value", array_keys($shown), $shown));
 }
 
@@ -116,6 +116,18 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
         $name === 'lost' && $pdo->exec("DELETE FROM mail_body WHERE id = (SELECT -id FROM mail_campaign WHERE name = 'lost')");
         echo $name === 'lost' ? $work() : $claim(), "\n";
     }
+
+    echo "-- all\n";
+    $all = $queue->campaigns();
+    echo json_encode(array_map(fn(array $one): array => [$one['name'], $one['state'], $one['recipients'], $one['refused'], $one['parked']], $all)), "\n";
+    foreach ($all as $one) {
+        must(array_diff_key($one, ['perHour' => 0, 'endsAt' => 0]) === array_diff_key($queue->campaign($one['name'])->progress(), ['perHour' => 0, 'endsAt' => 0]), $one['name']);
+    }
+    echo json_encode(array_column($queue->campaigns(2), 'name')), json_encode(array_column($queue->campaigns(50, $all[4]['id']), 'name')), json_encode($backend->another()->queue()->campaigns()), ' ',
+        thrown(fn() => $queue->campaigns(0)), ' ', thrown(fn() => $queue->campaigns(1, -1)), "\n";
+    foreach (['lost', 'broken', 'nosuch'] as $name) {
+        echo "$name: ", json_encode(array_map(fn($job): array => [$job->recipients[0], $job->status->value], $queue->jobs(campaign: $name))), "\n";
+    }
 });
 ?>
 --EXPECT--
@@ -168,3 +180,9 @@ sent 0 parked 0 suppressed 0; state=running recipients=2 waiting=2 waits
 [["r1@example.net","Subject: Hello Reader 1"]]
 [["r1@example.net",null]]
 sent 0 parked 1 suppressed 1
+-- all
+[["lost","finished",2,0,1],["broken","running",2,0,0],["winter","running",2,0,0],["autumn","running",2,0,0],["summer","cancelled",1200,0,0],["spring","finished",14,0,0]]
+["lost","broken"]["spring"][] ValueError: MailQueue::campaigns(): Argument #1 ($limit) must be between 1 and 1000 ValueError: MailQueue::campaigns(): Argument #2 ($before) must be an id, or 0 to begin
+lost: [["r1@example.net","parked"]]
+broken: [["r1@example.net","sending"]]
+nosuch: []

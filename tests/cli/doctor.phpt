@@ -29,6 +29,27 @@ echo 'sound: ', $found($run($app));
 echo 'for people: ', preg_match('/^ok    database .*app.sqlite is writable$/m', $text), preg_match('/^ok    libcurl \d/m', $text),
     preg_match('/^look/m', $text), "\n";
 
+// Limits for relays that this machine does not have.
+$limits = static function (string $limits, string $transport, string $warmup = '', string ...$more) use ($app, $queue): string {
+    $queue->setConfig('mailLimits', $limits);
+    $queue->setConfig('mailWarmup', $warmup);
+    [, $text] = cli(['doctor', '--json', '--database', $app, ...$more], ['MAILQUEUE_TRANSPORT' => $transport]);
+    $found = array_filter(json_decode($text, true), static fn(array $one): bool => str_contains($one['what'], 'per relay'));
+    return implode('', array_map(static fn(array $one): string => "  $one[what] -- $one[cure]\n", $found)) ?: "  none\n";
+};
+echo "limits per relay:\n", $limits('60/1h per relay Mail.example.org, 5/1m', 'smtp://u:p%40@mail.example.org:587?pipelining=1'),
+    $limits('60/1h per relay mail.example.org:587, 600/1d per relay smtp://u:***@mail.example.org:587', 'smtp://u:p@mail.example.org:587'),
+    $limits('60/1h per relay ::1, 9/1h per relay b.example', 'failover(smtp://[::1]:25 smtp://b.example)'),
+    $limits('60/1h per relay', 'null://null'),
+    $limits('60/1h  PER  Relay typo.example,9/1m per relay mail.example.org', 'smtp://u:secret@mail.example.org:587'),
+    $limits('', 'failover(smtp://a.example smtp://b.example)', '2026-12-01: 50, 100 per relay c.example');
+file_put_contents("$dir/relays.php", '<?php return ["shop@example.org" => "smtp://c.example"];');
+echo $limits('60/1h per relay c.example', 'smtp://a.example', '', '--relays', "$dir/relays.php");
+file_put_contents("$dir/boot.php", '<?php return ["relays" => fn() => "smtp://d.example"];');
+echo $limits('60/1h per relay d.example', 'smtp://a.example', '', '--bootstrap', "$dir/boot.php");
+$queue->setConfig('mailLimits', '');
+$queue->setConfig('mailWarmup', '');
+
 $queue->setConfig('mailLastRefill', time() + 7200);
 $queue->setConfig('mailLastRun', time() - 3601);
 $queue->setConfig('mailQueueEnabled', 0);
@@ -74,6 +95,15 @@ mail waits: exit 1
   no worker has run yet -- Mail waits (1): add to the crontab of th
 sound: exit 0
 for people: 110
+limits per relay:
+  none
+  none
+  none
+  none
+  mailLimits has a limit per relay typo.example, and no relay of this machine has this name: it limits nothing here -- Unless another machine sends through it, write it in mailLimits as the transport has it: smtp://u:***@mail.example.org:587 (or only the host, with or without the port).
+  mailWarmup has a limit per relay c.example, and no relay of this machine has this name: it limits nothing here -- Unless another machine sends through it, write it in mailWarmup as the transport has it: smtp://a.example, smtp://b.example (or only the host, with or without the port).
+  none
+  none
 faults: exit 1
   the write-ahead log has 65 MiB -- A program reads in one long transaction,
   database has mode 0666 -- It can be written by everybody:

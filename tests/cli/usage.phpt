@@ -18,6 +18,8 @@ function example(string $line): int
         $dir = temp_directory();
         file_put_contents("$dir/message.eml", "From: me@example.org\nTo: a@example.net\n\nHi\n");
         file_put_contents("$dir/password.txt", "correct horse\n");
+        file_put_contents("$dir/message.json", json_encode(['from' => 'me@example.org', 'subject' => 'Spring', 'text' => 'Hi {{name}}']));
+        file_put_contents("$dir/members.csv", "address,name\nann@example.net,Ann\n");
         (new MailQueue("$dir/app.sqlite"))->enqueue(mail_fields());
         (new MailQueue("$dir/other.sqlite"))->stats();
     }
@@ -92,7 +94,7 @@ show(cli(['work', '--database', temp_home() . '/a.sqlite']), temp_home());
 show(cli(['work'], ['MAILQUEUE_DATABASE' => temp_home() . '/a.sqlite', 'MAILQUEUE_TRANSPORT' => 'null://null', 'DISPATCH_BATCH' => 'many']));
 ?>
 --EXPECT--
-exit 0: work status health stats metrics list show log retry resend uncertain hold delete forget suppress bounce bounces config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
+exit 0: work status health stats metrics list show log retry resend uncertain hold delete forget suppress campaign bounce bounces config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
 exit 0
 mailqueue 0.1.0
 exit 0

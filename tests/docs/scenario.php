@@ -129,6 +129,12 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
     ['block' => 'docs/operations.md: mailqueue config mailSlowdown', 'through' => static fn(string $block): string
         => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; ' . $block
             . "\nmailqueue config; mailqueue config --unset mailSlowdown", 'shows' => '~mailSlowdown +40~'],
+    ['block' => 'docs/operations.md: mailqueue config mailReserve', 'through' => static fn(string $block): string
+        => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; ' . $block
+            . "\nmailqueue config; mailqueue config --unset mailReserve", 'shows' => '~mailReserve +20~'],
+    ['block' => 'docs/operations.md: mailqueue work --processes', 'through' => static fn(string $block): string
+        => "export MAILQUEUE_DATABASE=/home/me/processes.sqlite MAILQUEUE_TRANSPORT=null://null; mailqueue migrate
+for i in 1 2 3; do echo hi | mailqueue sendmail b@example.net; done; $block", 'shows' => '~: 3 sent; nothing more is due~'],
     ['name' => 'no limit', 'run' => 'mailqueue config --database /home/me/app.sqlite mailMaxPerHour 0'],
     ['name' => 'files of a shop', 'user' => 'root', 'run' => 'mkdir -p /srv/shop; '
         . 'echo png >/srv/shop/logo.png; echo pdf >/srv/shop/terms.pdf'],
@@ -159,6 +165,8 @@ mailqueue log --id 1 --log /var/log/mailqueue/www-data/mail-queue.log', 'shows' 
         => 'printf "From: ann@example.net\nSubject: Re: x\n\nhi\n" >message.eml; ' . $block, 'shows' => '/^Not a report\.$/m'],
     ['block' => "docs/campaigns.md: \$campaign = \$queue->campaign('spring')", 'through' => php($queue . '$members = [["email" => "ann@example.net", "name" => "Ann"]];',
         '$campaign->cancel(); $queue->delete(array_column($queue->jobs(type: "campaign"), "id"));'), 'shows' => '/^Subject: Spring, Ann!/m'],
+    ['block' => 'docs/campaigns.md: export MAILQUEUE_DATABASE', 'shows' => ['/^Subject: May, Ann!/m', '/^may starts at /m', '/^recipients  2$/m']],
+    ['name' => 'no campaign', 'run' => 'export MAILQUEUE_DATABASE=/home/me/app.sqlite; mailqueue campaign cancel may --yes; mailqueue delete --type campaign --yes'],
     ['block' => 'docs/campaigns.md: <?php // bootstrap.php', 'through' => static fn(string $block): string
         => 'printf %s ' . escapeshellarg(base64_encode($block)) . ' | base64 -d >finished.php; php -r '
         . escapeshellarg('exit(is_callable((require "finished.php")["onFinished"]) ? 0 : 1);')],

@@ -1,5 +1,5 @@
 --TEST--
-microsoftgraph+https:// and gmail+https://: the message as their documentation has it, tokens of an account, and who gets the mail
+microsoftgraph+https:// and gmail+https://: the message as their documentation has it, tokens of an account, who gets the mail, and errors
 --EXTENSIONS--
 mailqueue
 posix
@@ -88,6 +88,40 @@ $queue = new TestQueue();
 $queue->add('a', ['somebody@example.org']);
 $report = $queue->work($dsn('microsoftgraph', $api));
 echo "another token too: $report->end, ", $queue->state('a'), str_contains($report->reason, 'token-') ? ', shows the token' : '', ", $report->reason\n";
+echo "-- errors in the shapes of the documentation\n";
+$account('token-one');
+$graph = static fn(string $code, string $message): array => ['error' => ['code' => $code, 'message' => $message,
+    'innerError' => ['date' => '2026-11-26T10:00:00', 'request-id' => '0f', 'client-request-id' => '0f']]];
+$gmail = static fn(int $status, string $domain, string $reason, string $message): array => ['error' => ['code' => $status,
+    'message' => $message, 'errors' => [['message' => $message, 'domain' => $domain, 'reason' => $reason]]]];
+foreach ([
+    ['microsoftgraph', 403, $graph('ErrorSendAsDenied', 'No right to send for this mailbox.')],
+    ['microsoftgraph', 403, $graph('ErrorAccessDenied', 'Access is denied.')],
+    ['microsoftgraph', 400, $graph('ErrorInvalidRecipients', 'At least one recipient is not valid.')],
+    ['gmail', 403, $gmail(403, 'usageLimits', 'rateLimitExceeded', 'Rate Limit Exceeded')],
+    ['gmail', 400, $gmail(400, 'global', 'failedPrecondition', 'Mail service not enabled')],
+    ['gmail', 400, $gmail(400, 'global', 'invalidArgument', 'Invalid To header')],
+] as [$name, $status, $body]) {
+    $api = new Api($apis[$name]);
+    $api->answers($apis[$name]['answer'], ['status' => $status, 'body' => json_encode($body)]);
+    $queue = new TestQueue();
+    $queue->add('before', ['somebody@example.org'], priority: 1);
+    $queue->add('mail', ['somebody@example.org']);
+    $report = $queue->work($dsn($name, $api), connections: 1);
+    echo "$report->end, $report->sent sent, ", $queue->state('mail'), ', ', $queue->queue->stats()->pausedUntil === null
+        ? 'goes on' : 'is paused', "\n    ", $queue->queue->jobs()[0]->lastError ?? '', "\n";
+}
+echo "-- no token can be had\n";
+foreach ($apis as $name => $settings) {
+    $api = new Api($settings);
+    $tokens = new Api(['answer' => ['status' => 400, 'body' => '{"error":"invalid_grant"}']]);
+    $account('', "http://127.0.0.1:$tokens->port/token");
+    $queue = new TestQueue();
+    $queue->add('a', ['somebody@example.org']);
+    $report = $queue->work($dsn($name, $api));
+    echo "$name: $report->end, ", count(array_keys(array_column($queue->events, 'event'), 'claimed')), ' claimed, ',
+        count($api->requests()), ' requests, ', count($tokens->requests()), ' token requests, ', $queue->state('a'), "\n  $report->reason\n";
+}
 echo "-- no account\n";
 foreach (['gmail+https://default', 'gmail+https://default?account=none', 'microsoftgraph+https://me:x@default?account=shop'] as $bad) {
     try {
@@ -133,7 +167,25 @@ who gets it:
     gone
 -- a token that is refused
 empty, 2 sent, ; 1 token requests
-another token too: relay, pending 0, 401 wrong authorization; log in again: mailqueue login
+another token too: relay, pending 0, account shop: log in again: mailqueue login generic --account shop; it said: 401 wrong authorization
+-- errors in the shapes of the documentation
+empty, 1 sent, failed 1, goes on
+    403 ErrorSendAsDenied: No right to send for this mailbox.
+relay, 1 sent, pending 0, is paused
+    403 ErrorAccessDenied: Access is denied.
+empty, 1 sent, parked 1 for refused refused somebody@example.org, goes on
+    400 ErrorInvalidRecipients: At least one recipient is not valid.
+relay, 1 sent, pending 0, is paused
+    403 rateLimitExceeded: Rate Limit Exceeded
+relay, 1 sent, pending 0, is paused
+    400 failedPrecondition: Mail service not enabled
+empty, 1 sent, parked 1 for refused refused somebody@example.org, goes on
+    400 invalidArgument: Invalid To header
+-- no token can be had
+microsoftgraph: relay, 0 claimed, 0 requests, 1 token requests, pending 0
+  account shop: log in again: mailqueue login generic --account shop (the refresh token has ended, was revoked or belongs to another client: invalid_grant)
+gmail: relay, 0 claimed, 0 requests, 1 token requests, pending 0
+  account shop: log in again: mailqueue login generic --account shop (the refresh token has ended, was revoked or belongs to another client: invalid_grant)
 -- no account
 transport: this API needs an OAuth2 account; write microsoftgraph+https://default?account=NAME or gmail+https://default?account=NAME, and make the account with mailqueue login
 account none: %/none.json: No such file or directory; mailqueue accounts lists those that there are, mailqueue login makes one

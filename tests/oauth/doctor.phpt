@@ -35,6 +35,10 @@ $dovecot = new Dovecot([], $sink->port, $server->introspection(), 'xoauth2 oauth
 $account = '/account|Until|token/';
 echo "-- missing\n";
 says($dovecot, 'oauth2', $account, 'doctor');
+$queue->add('t0', ['a@example.org']);
+says($dovecot, 'oauth2', $account, 'work');
+echo $queue->state('t0'), str_contains((string) @file_get_contents("$queue->path.log"), '"claimed"') ? ', claimed' : ', not claimed', "\n";
+$queue->queue->delete([$queue->ids['t0']]);
 $server->account('main', 3600);
 chmod($server->path('main'), 0640);
 echo "-- readable\n";
@@ -90,6 +94,9 @@ foreach ([...array_values(array_intersect_key($good, ['access_token' => 1, 'refr
 exit 1
 look  the transport cannot be used: account main: DIR/main.json: No such file or directory; mailqueue accounts lists those that there are, mailqueue login makes one
       Until then no mail goes. mailqueue accounts lists the accounts.
+exit 78
+mailqueue: the transport cannot be used: account main: DIR/main.json: No such file or directory; mailqueue accounts lists those that there are, mailqueue login makes one
+pending 0, not claimed
 -- readable
 exit 1
 look  the transport cannot be used: account main: other users can read or write DIR/main.json (mode 0640); its tokens may be known to them: chmod it to 0600, and log in again

@@ -70,6 +70,10 @@ runs('plain', new Dovecot(['x' => 'y'], $sink->port), $server);
 echo "-- the refresh token is another client's\n";
 $server->account('main', null, ['client_id' => 'other']);
 runs('other client', $dovecot, $server);
+$server->do('settings', ['fault' => 'slow', 'faults' => -1, 'delay' => 3000]);
+$server->account('main', null, ['client_id' => 'other']);
+runs('other client, after 3 s', $dovecot, $server);
+$server->do('settings', ['fault' => null, 'faults' => 0]);
 
 echo "-- the server has revoked the refresh token\n";
 $server->account('main');
@@ -101,6 +105,8 @@ plain: relay, 3 claimed, 3 pending 0; nothing asked
     Login denied; it offers PLAIN LOGIN CRAM-MD5; XOAUTH2 and OAUTHBEARER are spoken
 -- the refresh token is another client's
 other client: relay, 0 claimed, 3 pending 0; refresh_token 400: 1
+    account main: log in again: mailqueue login generic --account main (the refresh token has ended, was revoked or belongs to another client: invalid_grant: grant request is invalid)
+other client, after 3 s: relay, 0 claimed, 3 pending 0; refresh_token 400: 1
     account main: log in again: mailqueue login generic --account main (the refresh token has ended, was revoked or belongs to another client: invalid_grant: grant request is invalid)
 -- the server has revoked the refresh token
 revoked: relay, 0 claimed, 3 pending 0; refresh_token 400: 1

@@ -15,6 +15,7 @@ echo OAuthServer::missing();
 namespace MailQueueTest;
 require __DIR__ . '/oauth.inc';
 require dirname(__DIR__) . '/lib/cli.inc';
+require dirname(__DIR__) . '/lib/api.inc';
 
 $keys = temporary_directory('keys');
 $server = new OAuthServer(['certificates' => [['rsa-client', certificate("$keys/rsa.pem", OPENSSL_KEYTYPE_RSA), 'RS256']]]);
@@ -38,15 +39,15 @@ function login(array $words, ?callable $says = null, array $environment = [], st
     $output = stream_get_contents($pipes[1]);
     $shown .= $output . $errors;
     echo 'exit ', proc_close($process), "\n", preg_replace(['~\d{5}~', '~\d{4}-\d\d-\d\d \S+~', '~[A-Z]{4}-[A-Z]{4}~',
-        '~(code_challenge|state)=[\w-]+~', '~/\S*/accounts~', '~/\S*/rsa~', '~Write of \d+~'], ['PORT', 'TIME', 'CODE', '$1=…', 'DIR', 'rsa', 'Write of N'], $output . $errors);
+        '~(code_challenge|state)=[\w-]+~', '~(?<![:/])/\S*/accounts~', '~/\S*/rsa~', '~Write of \d+~'], ['PORT', 'TIME', 'CODE', '$1=…', 'DIR', 'rsa', 'Write of N'], $output . $errors);
 }
 
 $generic = ['login', 'generic', '--account', 'main', '--client-id', 'public', '--scope', 'openid offline_access mail',
     '--token-endpoint', "$server->issuer/token", '--device-endpoint', "$server->issuer/device/auth",
     '--authorization-endpoint', "$server->issuer/auth", '--revocation-endpoint', "$server->issuer/token/revocation"];
-$approves = function (string $line) use ($server): void {
+$approves = function (string $line, int $after = 0) use ($server): void {
     preg_match('/the code (\S+)\./', $line, $match)
-        && $server->do('approve', ['code' => $match[1], 'user' => 'alice@example.org']);
+        && $server->do('approve', ['code' => $match[1], 'user' => 'alice@example.org', 'after' => $after]);
 };
 
 echo "-- a code to enter\n";
@@ -60,6 +61,24 @@ $server->do('settings', ['fault' => 'slow_down', 'faults' => 1]);
 login(['login', 'generic', '--account', 'main'], $approves);
 $server->do('settings', ['fault' => null]);
 var_dump(microtime(true) - $started > 1 + 6);
+echo "-- the user takes five seconds, and the server wants to be asked every two\n";
+$asked = static fn(string $what): int => $server->counts()[$what] ?? 0;
+$before = [$asked('device_code 400'), $asked('device_code 200')];
+$server->do('settings', ['interval' => 2]);
+login(['login', 'generic', '--account', 'main'], fn(string $line) => $approves($line, 5000));
+$server->do('settings', ['interval' => 1]);
+$pending = $asked('device_code 400') - $before[0];
+echo $pending === 1 || $pending === 2 ? 'asked again' : "asked $pending times too early", ', ',
+    $asked('device_code 200') - $before[1], " time with success\n";
+echo "-- an answer of 10 MB, and one that the server is down: asked half as often from then on\n";
+foreach (['huge', 'down'] as $fault) {
+    $started = microtime(true);
+    $server->do('settings', ['fault' => $fault, 'faults' => 1]);
+    login(['login', 'generic', '--account', 'main'], $approves);
+    $server->do('settings', ['fault' => null]);
+    var_dump(microtime(true) - $started > 1 + 2);
+}
+echo $asked('fault 200'), ' ', $asked('fault 503'), "\n";
 echo "-- denied\n";
 $before = file_get_contents($file);
 login(['login', 'generic', '--account', 'main'], fn(string $line) => preg_match('/the code (\S+)\./', $line, $match)
@@ -105,6 +124,36 @@ login($switch, null, ['MAILQUEUE_CLIENT_SECRET' => 'old-s3cret']);
 login($switch);
 var_dump(isset(json_decode(file_get_contents("$server->accounts/new/switch.json"))->client_secret));
 login(['logout', 'switch', '--yes']);
+
+echo "-- Google: the login that its documentation has for programs\n";
+login(['login', 'google', '--account', 'g', '--client-id', 'x'], function (string $line): void {
+    if (preg_match('~^ +(https://\S+)$~', $line, $match)) {
+        parse_str(parse_url($match[1], PHP_URL_QUERY), $query);
+        file_get_contents("$query[redirect_uri]?" . http_build_query(['state' => $query['state'], 'error' => 'access_denied']));
+    }
+});
+echo "-- Microsoft: the shapes of its documentation\n";
+$microsoft = new Api();
+$tokens = static fn(string $access, string $refresh): array => ['status' => 200, 'body' => json_encode(['token_type' => 'Bearer',
+    'scope' => 'https://outlook.office.com/SMTP.Send', 'expires_in' => 4000, 'ext_expires_in' => 4000, 'access_token' => $access,
+    'refresh_token' => $refresh])];
+$microsoft->answers(
+    ['status' => 200, 'body' => json_encode(['user_code' => 'ABCD-EFGH', 'device_code' => 'device-s3cret',
+        'verification_uri' => 'https://login.example/device', 'expires_in' => 900, 'interval' => 1, 'message' => 'Sign in.'])],
+    ['status' => 400, 'body' => json_encode(['error' => 'authorization_pending', 'error_description' => 'AADSTS70016: wait',
+        'error_codes' => [70016], 'timestamp' => '2026-11-26 10:00:00Z', 'trace_id' => '0f', 'correlation_id' => '0f',
+        'error_uri' => 'https://login.example/error?code=70016'])],
+    $tokens('access-s3cret-1', 'refresh-s3cret-1'),
+    $tokens('access-s3cret-2', 'refresh-s3cret-2'),
+);
+login(['login', 'microsoft', '--account', 'm', '--client-id', 'x', '--device-endpoint', "http://127.0.0.1:$microsoft->port/devicecode",
+    '--token-endpoint', "http://127.0.0.1:$microsoft->port/token"]);
+foreach ($microsoft->requests() as $request) {
+    echo "$request[method] $request[target] ", urldecode($request['body']), "\n";
+}
+$kept = json_decode(file_get_contents("$server->accounts/new/m.json"), true);
+echo "$kept[access_token] $kept[refresh_token], for about an hour: ", json_encode(abs($kept['expires_at'] - time() - 4000) < 300), "\n";
+unlink("$server->accounts/new/m.json");
 
 echo "-- wrong words\n";
 login(['login']);
@@ -158,6 +207,24 @@ Account main is ready, in DIR/new/main.json. Use it so:
     smtp://USER@HOST:587?auth=oauth2&account=main
 Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
 bool(true)
+-- the user takes five seconds, and the server wants to be asked every two
+exit 0
+Account main is ready, in DIR/new/main.json. Use it so:
+    smtp://USER@HOST:587?auth=oauth2&account=main
+Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
+asked again, 1 time with success
+-- an answer of 10 MB, and one that the server is down: asked half as often from then on
+exit 0
+Account main is ready, in DIR/new/main.json. Use it so:
+    smtp://USER@HOST:587?auth=oauth2&account=main
+Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
+bool(true)
+exit 0
+Account main is ready, in DIR/new/main.json. Use it so:
+    smtp://USER@HOST:587?auth=oauth2&account=main
+Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
+bool(true)
+1 1
 -- denied
 exit 77
 Open http://127.0.0.1:PORT/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
@@ -210,6 +277,24 @@ Account switch is ready, in DIR/new/switch.json. Use it so:
 bool(false)
 exit 0
 Account switch is gone from this machine. Its tokens may still be valid: revoke them at the provider.
+-- Google: the login that its documentation has for programs
+exit 77
+Open this address in a browser on this machine:
+
+    https://accounts.google.com/o/oauth2/v2/auth?access_type=offline&prompt=consent&response_type=code&client_id=x&scope=https%3A%2F%2Fmail.google.com%2F&code_challenge_method=S256&redirect_uri=http%3A%2F%2F127.0.0.1%3APORT%2F&state=…&code_challenge=…
+
+This waits for the browser to come back; Ctrl+C ends it. If the browser runs elsewhere, let it reach this port: ssh -L PORT:127.0.0.1:PORT HOST (--port sets it).
+mailqueue: The login was denied; nothing was changed.
+-- Microsoft: the shapes of its documentation
+exit 0
+Account m is ready, in DIR/new/m.json. Use it so:
+    smtp://USER@smtp.office365.com:587?auth=oauth2&account=m
+Open https://login.example/device in a browser, and enter the code CODE. This waits for it; Ctrl+C ends it.
+POST /devicecode scope=https://outlook.office.com/SMTP.Send offline_access&client_id=x
+POST /token grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code=device-s3cret&client_id=x
+POST /token grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code=device-s3cret&client_id=x
+POST /token grant_type=refresh_token&refresh_token=refresh-s3cret-1&client_id=x
+access-s3cret-2 refresh-s3cret-2, for about an hour: true
 -- wrong words
 exit 64
 mailqueue: login needs a provider: microsoft, google, generic.

@@ -5,7 +5,7 @@
  *   node server.mjs DIRECTORY_OF_NODE_MODULES '{"setting": …}'
  *
  * The test posts JSON to the control port: {"do": "settings", …} changes what is in `wish`;
- * "approve" and "deny" answer for the user of a device code; "grant" makes tokens without a login;
+ * "approve" and "deny" answer for the user of a device code ("after": so many ms later); "grant" makes tokens without a login;
  * "revoke" makes the server forget an access token, or all of them; "counts" tells how many
  * requests of each grant were answered with which code.
  */
@@ -148,12 +148,15 @@ async function interaction(request, response) {
 
 const actions = {
   async settings(asked) { Object.assign(wish, asked); return {}; },
-  async approve({ code, user }) {
-    const device = await provider.DeviceCode.findByUserCode(code.replace('-', ''));
-    const grantId = await newGrant(device.clientId, user);
-    Object.assign(device, { accountId: user, grantId, scope: device.params.scope,
-      authTime: Math.floor(Date.now() / 1000), gty: 'device_code' });
-    await device.save();
+  async approve({ code, user, after = 0 }) {
+    const approve = async () => {
+      const device = await provider.DeviceCode.findByUserCode(code.replace('-', ''));
+      const grantId = await newGrant(device.clientId, user);
+      Object.assign(device, { accountId: user, grantId, scope: device.params.scope,
+        authTime: Math.floor(Date.now() / 1000), gty: 'device_code' });
+      await device.save();
+    };
+    if (after > 0) { setTimeout(approve, after); } else { await approve(); }
     return {};
   },
   async deny({ code }) {

@@ -20,7 +20,7 @@ const shots = `${MQ_BUILD}/page/screenshots`;
 const work = mkdtempSync(join(tmpdir(), 'mailqueue-page-'));
 const PHP = ['-d', `extension=${MAILQUEUE_SO}`, '-d', 'display_errors=stderr'];
 const PASSWORD = 'correct horse';
-const VIEWS = ['overview', 'mails', 'mail&id=1', 'uncertain', 'relays', 'suppressions', 'settings'];
+const VIEWS = ['overview', 'mails', 'mail&id=1', 'uncertain', 'campaigns', 'relays', 'suppressions', 'settings'];
 
 /* ---- checks ---- */
 
@@ -296,6 +296,48 @@ const flows = async (mode, javaScriptEnabled) => {
         await page.click('text="Add"');
         equal((await page.textContent('.lead')).startsWith('The address "a..b@example.net" has two dots'), true);
     });
+    await check(name('campaigns'), async () => {
+        await view(page, origin, 'overview');
+        equal(await page.locator('nav >> text=Campaigns').count(), 0); // there are none
+        php(`${here}/seed.php`, database, 'campaign');
+        await view(page, origin, 'overview');
+        await page.click('nav >> text=Campaigns');
+        equal(await page.locator('tbody tr').count(), 2);
+        const cell = async (column) => (await page.textContent(`tbody tr:first-child .${column}`)).trim();
+        equal(await cell('progress'), '0 of 40');
+        const act = async (word, question, done) => {
+            await page.click(`tbody tr:first-child >> text="${word}"`);
+            equal(await heading(page), question);
+            await page.click('text="Yes"');
+            equal(await page.textContent('.done'), done);
+        };
+        await page.click('tbody tr:first-child >> text="Start"');
+        await page.click('text="No, go back"');
+        equal(await cell('status'), 'draft');
+        await act('Start', 'Start "spring" (40 mails to send)?', 'The campaign is started.');
+        const shows = (column, wanted) => until(`${column}: ${wanted}`, async () => {
+            javaScriptEnabled || await view(page, origin, 'campaigns');
+            return await cell(column) === wanted;
+        });
+        mailqueue(database, 'work', '--transport', 'null://null', '--message-limit', '10');
+        await shows('progress', '10 of 40');
+        await act('Pause', 'Pause "spring" (30 mails left)?', 'The campaign is paused.');
+        mailqueue(database, 'work', '--transport', 'null://null');
+        await shows('progress', '10 of 40');
+        await act('Resume', 'Resume "spring" (30 mails left)?', 'The campaign goes on.');
+        php(`${here}/seed.php`, database, 'refuse');
+        await shows('failed', '2');
+        await act('Retry failed', 'Try the failed mails of "spring" again (2 mails)?', '2 mails brought back.');
+        php(`${here}/seed.php`, database, 'refuse');
+        await shows('failed', '2');
+        await page.click('tbody tr:first-child .failed a');
+        equal(await heading(page), 'Mails');
+        equal(await page.locator('tbody tr').count(), 2);
+        await view(page, origin, 'campaigns');
+        await act('Cancel', 'Cancel "spring" for good (28 mails will never be sent)?', 'The campaign is cancelled.');
+        equal(JSON.parse(mailqueue(database, 'campaign', 'status', 'spring', '--json')).state, 'cancelled');
+        mailqueue(database, 'delete', '--campaign', 'spring', '--yes');
+    });
     await check(name('German'), async () => {
         await view(page, origin, 'overview');
         await page.click('footer >> text=Deutsch');
@@ -413,8 +455,12 @@ const attacks = async ({origin, database}) => {
 };
 
 /** axe-core on each view, and the pictures. */
-const looks = async ({origin, hostile}) => {
+const looks = async ({origin, hostile, database}) => {
     mkdirSync(shots, {recursive: true});
+    php(`${here}/seed.php`, database, 'campaign');
+    mailqueue(database, 'campaign', 'start', 'winter');
+    mailqueue(database, 'work', '--transport', 'null://null', '--message-limit', '1');
+    mailqueue(database, 'campaign', 'pause', 'winter');
     for (const [width, colorScheme] of [[1280, 'light'], [1280, 'dark'], [390, 'light'], [390, 'dark']]) {
         const page = await open(origin, {viewport: {width, height: 900}, colorScheme, bypassCSP: true});
         const look = async (name, go) => {

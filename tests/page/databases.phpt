@@ -62,11 +62,13 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $queue->setConfig('mailMaxPerHour', null);
     $queue->setConfig('mailLimits', '1/1h per sender');
     foreach ([0, 0, 7] as $priority) {
-        $queue->enqueue(mail_fields(), priority: $priority);
+        $last = $queue->enqueue(mail_fields(), priority: $priority);
     }
     array_map($queue->complete(...), $queue->claim(10));
     preg_match('/Waiting for a limit .*?(?=20\d\d-)/', $text($get('overview&part=now')), $match);
     echo "$match[0]\n";
+    preg_match('/Waits for .*?(?= [A-Z])/', $text($get('mail&id=' . $last - 1)), $match);
+    echo "a mail: $match[0]\n";
 });
 ?>
 --EXPECT--
@@ -92,3 +94,4 @@ delete: 303 ?view=mails&done=delete&count=2
 limit: 400 
 0 3 30
 Waiting for a limit 1/1h per sender: 2 mails, the first until 
+a mail: Waits for the limit 1/1h per sender

@@ -28,6 +28,18 @@ if ($kind === 'uncertain') {
     (new PDO("sqlite:$path"))->exec("UPDATE mail_queue SET parked_for = 'uncertain', uncertain = 1, uncertain_to = recipients, last_attempt_at = created_at WHERE recipients LIKE '%uncertain%'");
     exit;
 }
+if ($kind === 'campaign') {
+    foreach (['winter' => 3, 'spring' => 40] as $name => $count) {
+        $campaign = $queue->campaign($name);
+        $campaign->setMessage(['from' => 'News <news@example.org>', 'subject' => 'Hello', 'text' => 'Hello']);
+        $campaign->add(array_map(static fn(int $i): string => "reader$i@example.net", range(1, $count)));
+    }
+    exit;
+}
+if ($kind === 'refuse') { // the next two mails
+    $queue->runWorker(static fn() => throw new MailQueue\RefusedException('no such user', 550), messageLimit: 2, log: '');
+    exit;
+}
 $queue->setConfig('mailHistoryDays', 30);
 foreach (range(1, 12) as $i) {
     $queue->enqueue($mail(['to' => "member$i@example.net", 'subject' => $i % 2 ? 'Your registration' : 'Newsletter November']), "r$i",

@@ -34,7 +34,7 @@ foreach ([...glob("$web/*.php"), ...glob("$web/View/*.php"), ...glob("$web/Actio
 foreach (MailQueue::configKeys() as $about) {
     $used[] = $about['meaning'];
 }
-$words = ['pending', 'sending', 'failed', 'parked', 'held', 'sent', 'try_later', 'refused', 'uncertain', 'expired', 'orphan', 'released', 'resent', 'stale', 'exhausted', 'hold', 'unreadable', 'suppressed'];
+$words = ['pending', 'sending', 'failed', 'parked', 'held', 'sent', 'try_later', 'refused', 'uncertain', 'expired', 'orphan', 'released', 'resent', 'stale', 'exhausted', 'hold', 'unreadable', 'suppressed', 'draft', 'running', 'paused', 'cancelled', 'finished', 'gone'];
 $german = require "$web/texts/de.php";
 // A sentence for people, or a label: a capital letter or %s, then words.
 $isText = static fn(string $text): bool => preg_match('/\A(?:%s |"%s"|[A-Z])[^<>{}\\\\]*[a-z]{2}[^<>{}\\\\]*[ .?:][^<>{}\\\\]*\z/', $text) === 1

@@ -1,5 +1,5 @@
 --TEST--
-failover() and roundrobin(): mail of a relay that fails goes through another one in the same run, and counts no attempt
+failover() and roundrobin(): mail of a relay that fails goes through another one in the same run, and counts no attempt; each has its own sessions
 --EXTENSIONS--
 posix
 pdo_sqlite
@@ -65,6 +65,20 @@ group('one within the other', 'failover(roundrobin(A A)?retry_period=5 B)',
 $both = $sinks('at rcpt reply="451 4.3.0 later"');
 $both['B']->rules('at connect reply="554 5.3.2 no"');
 group('both', 'failover(A B)', $both);
+
+echo "sessions of each relay:\n";
+$slow = $sinks('at dot delay-ms=50');
+$slow['B']->rules('at dot delay-ms=50');
+$queue = new TestQueue();
+for ($i = 1; $i <= MAILS; $i++) {
+    $queue->add("t$i", ["a@d$i.example"]);
+}
+$dsn = array_map(static fn(Sink $sink): string => "smtp://user:secret@127.0.0.1:$sink->port?tls=none", $slow);
+$report = $queue->work("roundrobin($dsn[A]&connections=2 $dsn[B]&connections=5)", connections: 10);
+$sessions = array_map(static fn(Sink $sink): int
+    => count(array_unique(array_column($sink->accepted(), 'connection'))), $slow);
+echo "  $report->sent sent, A: ", $sessions['A'] <= 2 ? 'at most 2' : $sessions['A'], ', B: ',
+    $sessions['B'] > 2 && $sessions['B'] <= 5 ? 'more, at most 5' : $sessions['B'], "\n";
 ?>
 --EXPECTF--
 failover: empty, 60 + 0 accepted, each once, 0 left, 0 later attempts, paused: none
@@ -82,3 +96,5 @@ one within the other: empty, 0 + 60 accepted, each once, 0 left, 0 later attempt
 both: relay, 0 + 0 accepted, WRONG, 60 left, 0 later attempts, paused: A B
   paused for 60 s
   paused for 60 s
+sessions of each relay:
+  60 sent, A: at most 2, B: more, at most 5

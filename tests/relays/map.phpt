@@ -67,6 +67,25 @@ $queue->queue->enqueue(null, reference: 'd1');
 echo $queue->work($dsn['C'], relays: $map, compose: static fn($job) => ['from' => 'news@example.org',
     'to' => 'a@example.net', 'subject' => 'x', 'text' => 'x', 'headers' => ['X-Test-Id' => 'd1']])->end, ':', shares(), "\n";
 
+echo "from a bootstrap file:\n";
+$bootstrap = "$directory/bootstrap.php";
+$choices = [
+    'function' => 'static fn(\MailQueue\Job $job): string => $job->envelopeFrom === "news@example.org" ? '
+        . var_export($dsn['B'], true) . ' : ""',
+    'array' => var_export($map, true),
+];
+putenv("MAILQUEUE_RELAYS=$directory/none.php"); // the bootstrap's are taken before it
+foreach ($choices as $what => $code) {
+    file_put_contents($bootstrap, "<?php return ['relays' => $code];");
+    chmod($bootstrap, 0600);
+    $mails($what);
+    $result = command_line($queue, $dsn['C'], 'work', '--quiet', '--bootstrap', $bootstrap);
+    echo "  exit $result[code]:", shares(), $result['errors'], $result['output'], "\n";
+}
+file_put_contents($bootstrap, '<?php return ["relays" => ["a b" => "null://null"]];');
+echo '  ', str_replace($directory, '%', command_line($queue, $dsn['C'], 'work', '--bootstrap', $bootstrap)['errors']);
+putenv('MAILQUEUE_RELAYS');
+
 echo "a relay that is paused holds up no other:\n";
 $sinks['A']->rules('at mail reply="554 5.7.1 no"');
 for ($i = 0; $i < 30; $i++) {
@@ -119,6 +138,10 @@ empty: A=c0 B=c1 C=c4
   c3: pending, attempts 0, in 60 minutes: transport: what follows :// must be host, host:port or user:
 composed mail goes by the sender that composing tells:
 empty: A= B=d1 C=
+from a bootstrap file:
+  exit 0: A= B=function1 C=function0,function2,function3,function4
+  exit 0: A=array0 B=array1 C=array2,array3,array4
+  mailqueue: Bootstrap file %c/bootstrap.php: "relays": "a b" is not a sender's address, @domain or name without blanks; correct it
 a relay that is paused holds up no other:
 empty: A= B=f1 C=, 30 wait
 refused:

@@ -49,6 +49,7 @@ $options = static fn(array $table): array => array_map(static fn(string $name): 
 require "$share/../cli/Command/Command.php";
 require "$share/../cli/Command/Bounce.php";
 require "$share/../cli/Command/Suppress.php";
+require "$share/../cli/Command/Campaign.php";
 require "$share/../cli/Commands.php";
 $commands = MailQueue\Cli\Commands::ALL;
 $expected = [
@@ -66,6 +67,8 @@ $expected = [
     'mailqueue migrate-store ' => ['copy one.sqlite'],
     'mailqueue work --lease=' => [],
     'mailqueue delete ' => [],
+    'mailqueue suppress ' => ['add', 'remove', 'list', 'import', 'export'],
+    'mailqueue campaign ca' => ['cancel'],
 ];
 foreach ($commands as $name => $about) {
     $expected["mailqueue $name --"] = [...$options($about['options']), ...$options(MailQueue\Cli\Commands::GLOBAL)];

@@ -23,10 +23,15 @@ final class Completion
         };
     }
 
-    /** The values of a command's first argument. */
-    private static function argument(string $args): string
+    /**
+     * The values of a command's first argument.
+     *
+     * @param array{args: string, actions?: list<string>, ...} $about
+     */
+    private static function argument(array $about): string
     {
-        return self::values(preg_match('/[A-Z]+/', $args, $found) ? $found[0] : '');
+        return isset($about['actions']) ? implode(' ', $about['actions'])
+            : self::values(preg_match('/[A-Z]+/', $about['args'], $found) ? $found[0] : '');
     }
 
     /** The begin of an explanation, as far as it is one thing. */
@@ -69,7 +74,7 @@ final class Completion
             $command === '' ? $global = $names : $words .= "    $command) options='$names' ;;\n";
         }
         foreach (Commands::ALL as $command => $about) {
-            $found = self::argument($about['args']);
+            $found = self::argument($about);
             $first .= $found === '' ? '' : "        $command) values='$found' ;;\n";
         }
         return strtr(file_get_contents(__DIR__ . '/completion.bash'), [
@@ -114,9 +119,13 @@ final class Completion
         return $specs;
     }
 
-    /** @param array{args: string, words: int, ...} $about */
+    /** @param array{args: string, words: int, actions?: list<string>, ...} $about */
     private static function zshArguments(array $about): string
     {
+        if (isset($about['actions'])) {
+            return "        '1:ACTION:" . self::zshAction(self::argument($about)) . "'\n"
+                . "        '*:FILE:_files'\n";
+        }
         preg_match_all('/[A-Z]+/', $about['args'], $found);
         $specs = '';
         foreach ($found[0] as $index => $word) {
@@ -145,7 +154,7 @@ final class Completion
         foreach (Commands::ALL as $command => $about) {
             $out .= 'complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" '
                 . "-a $command -d " . $quote(self::brief($about['text'])) . "\n";
-            $found = self::argument($about['args']);
+            $found = self::argument($about);
             $out .= $found === '' ? '' : "complete -c mailqueue -n '__fish_seen_subcommand_from "
                 . "$command'" . self::fishValues($found) . "\n";
         }

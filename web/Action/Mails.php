@@ -8,7 +8,6 @@ use MailQueue;
 use MailQueue\Cli\Terminal;
 use MailQueue\Status;
 use MailQueue\Web\Html;
-use MailQueue\Web\Layout;
 use MailQueue\Web\Refusal;
 use MailQueue\Web\Response;
 use MailQueue\Web\Selection;
@@ -192,17 +191,13 @@ final class Mails extends Action
             'input',
             ['type' => 'hidden', 'name' => 'ids[]', 'value' => $id]
         ), $ids);
-        $title = $this->t($question, $this->context->texts->mails(count($ids)));
-        $content = $this->context->form($action, $fields, Html::all(
+        return $this->confirm(
+            $action,
+            $fields,
+            $this->t($question, $this->context->texts->mails(count($ids))),
             $marked,
-            $this->context->button($this->t('Yes'), $action === 'delete' ? 'danger' : 'primary'),
-            ' ',
-            Html::e('a', ['href' => $this->context->links->to(
-                $this->context->request->view(),
-                ['id' => $this->context->request->text('id')] + $list->fields
-            )], $this->t('No, go back'))
-        ));
-        $layout = new Layout($this->context->texts, $this->context->links);
-        return new Response($layout->page($this->context, $title, $content));
+            $list->fields,
+            $action === 'delete'
+        );
     }
 }

@@ -16,7 +16,7 @@ final class Mails extends Listing
 {
     private const LABELS = ['type' => 'Type', 'reference' => 'Reference',
         'recipient' => 'Recipient', 'error' => 'Error', 'subject' => 'Subject',
-        'older' => 'Older than'];
+        'campaign' => 'Campaign', 'older' => 'Older than'];
 
     public function title(): string
     {
@@ -97,6 +97,9 @@ final class Mails extends Listing
         $fields = [];
         foreach (self::LABELS as $name => $label) {
             $list = $this->values($name, $jobs);
+            if ($name === 'campaign' && $list === []) {
+                continue;
+            }
             $fields[] = Html::e(
                 'div',
                 [],
@@ -148,6 +151,7 @@ final class Mails extends Listing
                 => $job->recipients ?? [], $jobs)),
             'error' => array_column($jobs, 'lastError'),
             'subject' => array_column($jobs, 'subject'),
+            'campaign' => Figures::campaigns($this->context->queue),
             default => ['1h', '12h', '1d', '7d', '30d'],
         };
         return array_slice(array_values(array_unique(array_filter($values))), 0, 100);

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace MailQueue\Web\View;
 
+use MailQueue\Cli\Command\Status as StatusCommand;
 use MailQueue\Cli\Report\Waiting;
 use MailQueue\Internal;
 use MailQueue\Stats;
@@ -44,13 +45,6 @@ final class Overview extends View
     private function stats(): Stats
     {
         return $this->stats ??= $this->context->queue->stats(Figures::EXACT);
-    }
-
-    /** A part that the page's script replaces every $seconds. */
-    private function live(string $part, int $seconds, Html $content): Html
-    {
-        return Html::e('div', ['class' => 'live', 'data-every' => $seconds,
-            'data-from' => $this->context->links->to('overview', ['part' => $part])], $content);
     }
 
     private function now(): Html
@@ -113,7 +107,9 @@ final class Overview extends View
                 $texts->number($stats->tokens, 1),
                 $texts->number($stats->burst)
             ) . ($stats->nextTokenAt === null ? '' : ', '
-                . $this->t('the next one in %s', $texts->span($stats->nextTokenAt - time()))),
+                . $this->t('the next one in %s', $texts->span($stats->nextTokenAt - time())))
+                . (StatusCommand::isReserved($stats)
+                    ? ', ' . $this->t('kept for mail of priority 0 and above') : ''),
             $this->t('Limits') => $stats->limits === [] ? null
                 : implode(', ', array_map($this->limit(...), $stats->limits)),
             $this->t('Empty in') => $stats->emptyIn === null || $stats->due === 0

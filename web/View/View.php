@@ -24,6 +24,24 @@ abstract class View
         return null;
     }
 
+    /**
+     * A part that the page's script replaces every $seconds.
+     *
+     * @param array<string, string|int|null> $parameters of the URL, in addition
+     */
+    protected function live(
+        string $part,
+        int $seconds,
+        Html $content,
+        array $parameters = []
+    ): Html {
+        return Html::e('div', ['class' => 'live', 'data-every' => $seconds,
+            'data-from' => $this->context->links->to(
+                $this->context->request->view(),
+                ['part' => $part] + $parameters
+            )], $content);
+    }
+
     protected function t(string $text, string|int ...$values): string
     {
         return $this->context->t($text, ...$values);

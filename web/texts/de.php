@@ -13,6 +13,7 @@ return [
     'Uncertain' => 'Ungewiss',
     'Relays' => 'Relays',
     'Suppressions' => 'Sperren',
+    'Campaigns' => 'Kampagnen',
     'Settings' => 'Einstellungen',
     'Log in' => 'Anmelden',
     'Log out' => 'Abmelden',
@@ -27,51 +28,50 @@ return [
     'Saved.' => 'Gespeichert.',
     'The address is suppressed.' => 'Die Adresse ist gesperrt.',
     'The suppression is removed.' => 'Die Sperre ist aufgehoben.',
+    'The campaign is started.' => 'Die Kampagne ist gestartet.',
+    'The campaign is paused.' => 'Die Kampagne ist angehalten.',
+    'The campaign goes on.' => 'Die Kampagne geht weiter.',
+    'The campaign is cancelled.' => 'Die Kampagne ist abgebrochen.',
     'Sending is on.' => 'Der Versand ist eingeschaltet.',
     'Sending is off. Mail that is under way is still finished.'
         => 'Der Versand ist ausgeschaltet. Was schon unterwegs ist, wird noch zu Ende gebracht.',
 
     // Numbers and times
-    'about %s' => 'etwa %s',
-    'about %s million' => 'etwa %s Millionen',
-    '1 mail' => '1 Mail',
-    '%s mails' => '%s Mails',
-    '%s s' => '%s s',
-    '%s min' => '%s min',
-    '%s h %s min' => '%s h %s min',
-    '%s days' => '%s Tage',
-    '%s ago' => 'vor %s',
-    'in %s' => 'in %s',
-    'now' => 'jetzt',
-    'never' => 'noch nie',
-    'none' => 'keins',
-    'unknown' => 'unbekannt',
-    'not set' => 'nicht gesetzt',
+    'about %s' => 'etwa %s', 'about %s million' => 'etwa %s Millionen', '1 mail' => '1 Mail',
+    '%s mails' => '%s Mails', '%s s' => '%s s', '%s min' => '%s min',
+    '%s h %s min' => '%s h %s min', '%s days' => '%s Tage', '%s ago' => 'vor %s',
+    'in %s' => 'in %s', 'now' => 'jetzt', 'never' => 'noch nie', 'none' => 'keins',
+    'unknown' => 'unbekannt', 'not set' => 'nicht gesetzt',
 
     // Statuses, events, reasons
-    'all' => 'alle',
-    'pending' => 'wartet',
-    'sending' => 'im Versand',
-    'failed' => 'fehlgeschlagen',
-    'parked' => 'geparkt',
-    'held' => 'angehalten',
-    'sent' => 'gesendet',
-    'try_later' => 'später noch einmal',
-    'refused' => 'abgelehnt',
-    'uncertain' => 'ungewiss',
-    'expired' => 'abgelaufen',
-    'orphan' => 'ohne Bezug',
-    'resent' => 'noch einmal gesendet',
-    'released' => 'zurückgegeben',
-    'stale' => 'überholt',
-    'exhausted' => 'Versuche aufgebraucht',
-    'hold' => 'von Hand',
-    'unreadable' => 'unlesbar',
-    'suppressed' => 'gesperrt',
-    'unsubscribe' => 'abgemeldet',
-    'hard_bounce' => 'unzustellbar',
-    'complaint' => 'Beschwerde',
+    'all' => 'alle', 'pending' => 'wartet', 'sending' => 'im Versand', 'failed' => 'fehlgeschlagen',
+    'parked' => 'geparkt', 'held' => 'angehalten', 'sent' => 'gesendet',
+    'try_later' => 'später noch einmal', 'refused' => 'abgelehnt', 'uncertain' => 'ungewiss',
+    'expired' => 'abgelaufen', 'orphan' => 'ohne Bezug', 'resent' => 'noch einmal gesendet',
+    'released' => 'zurückgegeben', 'stale' => 'überholt', 'exhausted' => 'Versuche aufgebraucht',
+    'hold' => 'von Hand', 'unreadable' => 'unlesbar', 'suppressed' => 'gesperrt',
+    'unsubscribe' => 'abgemeldet', 'hard_bounce' => 'unzustellbar', 'complaint' => 'Beschwerde',
     'manual' => 'von Hand gesperrt',
+
+    // Campaigns
+    'Campaign' => 'Kampagne', 'Progress' => 'Fortschritt', 'An hour' => 'Pro Stunde',
+    'Expected end' => 'Voraussichtlich fertig', 'Failed' => 'Fehlgeschlagen',
+    'draft' => 'Entwurf', 'running' => 'läuft', 'paused' => 'angehalten',
+    'cancelled' => 'abgebrochen', 'finished' => 'fertig', 'gone' => 'gelöscht',
+    'Start' => 'Starten', 'Pause' => 'Anhalten', 'Resume' => 'Fortsetzen',
+    'Cancel' => 'Abbrechen', 'Retry failed' => 'Fehlgeschlagene erneut versuchen',
+    'Progress of %s' => 'Fortschritt von %s', 'starts at %s' => 'beginnt um %s',
+    'Older ones' => 'Ältere',
+    'There is no campaign. "mailqueue campaign create" makes one.'
+        => 'Es gibt keine Kampagne. „mailqueue campaign create“ legt eine an.',
+    'Start "%s" (%s to send)?' => '„%s“ starten (%s zu senden)?',
+    'Pause "%s" (%s left)?' => '„%s“ anhalten (%s übrig)?',
+    'Resume "%s" (%s left)?' => '„%s“ fortsetzen (%s übrig)?',
+    'Cancel "%s" for good (%s will never be sent)?'
+        => '„%s“ endgültig abbrechen (%s werden nie gesendet)?',
+    'Try the failed mails of "%s" again (%s)?'
+        => 'Die fehlgeschlagenen Mails von „%s“ erneut versuchen (%s)?',
+    '%s. Nothing was changed.' => '%s. Nichts wurde geändert.',
 
     // Suppressions
     'No mail is sent to these addresses, or none of a list. An unsubscription stops only mail to '
@@ -139,6 +139,7 @@ return [
     'Waiting for a limit' => 'Warten auf ein Limit',
     'the first until %s' => 'die erste bis %s',
     'the next one in %s' => 'das nächste in %s',
+    'kept for mail of priority 0 and above' => 'für Mails ab Priorität 0 aufgehoben',
     'Workers' => 'Worker',
     'Last run' => 'Letzter Lauf',
     'Failed in seven days: %s' => 'In sieben Tagen fehlgeschlagen: %s',
@@ -275,8 +276,7 @@ return [
 
     // Uncertain, relays, settings
     'The connection ended before the relay had answered: these mails may have arrived. Look into '
-        . 'the '
-        . 'log of the relay, or ask a recipient. Sent again, they may arrive twice.'
+        . 'the log of the relay, or ask a recipient. Sent again, they may arrive twice.'
         => 'Die Verbindung endete vor der Antwort des Relays: Diese Mails können angekommen sein. '
         . 'Das Log des Relays oder ein Empfänger weiß mehr. Noch einmal gesendet, kommen sie '
         . 'vielleicht doppelt an.',
@@ -287,8 +287,7 @@ return [
     'Count as sent' => 'Gilt als gesendet',
     'No relay is known yet. With the history (mailHistoryDays), relays appear here once they were '
         . 'used.' => 'Noch ist kein Relay bekannt. Mit der Historie (mailHistoryDays) erscheinen '
-        . 'hier '
-        . 'die Relays, die benutzt wurden.',
+        . 'hier die Relays, die benutzt wurden.',
     'In use.' => 'In Betrieb.',
     'Paused until %s, trial %s.' => 'Pausiert bis %s, Anlauf %s.',
     'Of the last 10,000 attempts' => 'Von den letzten 10.000 Versuchen',
@@ -413,8 +412,7 @@ return [
     'No mail is marked. Mark some in the list, then choose what to do with them. Nothing was '
         . 'changed.'
         => 'Keine Mail ist ausgewählt. Erst in der Liste auswählen, dann entscheiden, was '
-        . 'geschehen '
-        . 'soll. Nichts wurde geändert.',
+        . 'geschehen soll. Nichts wurde geändert.',
     'None of these mails can be changed so: they are gone, are being sent, or are where you want '
         . 'them. Nothing was changed.' => 'Keine dieser Mails lässt sich so ändern: Sie sind weg, '
         . 'werden gerade gesendet oder sind schon dort. Nichts wurde geändert.',
@@ -437,6 +435,9 @@ return [
         => 'So viele Empfänger dürfen dem Relay je Stunde übergeben werden; 0: kein Limit.',
     'Recipients that may be sent at once after a quiet time.'
         => 'So viele Empfänger dürfen nach einer ruhigen Zeit auf einmal bedient werden.',
+    "Recipients of each limit that mail of a priority below 0, such as a campaign's, leaves to "
+        . 'other mail.' => 'So viele Empfänger jedes Limits lassen Mails mit einer Priorität '
+        . 'unter 0, etwa die einer Kampagne, den anderen Mails.',
     'Limits in windows, such as 60/1h, 200/4h, 500/1d: of recipients or mails, for all mail, or '
         . 'behind each limit "per relay", "per sender" or "per recipient domain".'
         => 'Limits in Zeitfenstern, etwa 60/1h, 200/4h, 500/1d: Empfänger oder Mails, insgesamt, '
@@ -471,8 +472,7 @@ return [
         => 'Relays mit Störungen: bis wann, wie oft, warum.',
     "What each relay was found to accept: the next mail's commands after a dot, or only one mail's "
         . 'commands as a group.' => 'Was jedes Relay verträgt: die Befehle der nächsten Mail '
-        . 'nach dem '
-        . 'Punkt oder nur die Befehle einer Mail als Gruppe.',
+        . 'nach dem Punkt oder nur die Befehle einer Mail als Gruppe.',
     'Domains whose recipients fail: how often, and how much mail to them is slowed down.'
         => 'Domains, deren Empfänger scheitern: wie oft, und wie sehr ihre Mails gebremst werden.',
     'By which mailHours and limits mail of which job table was put back.'

@@ -1,4 +1,4 @@
-/* MailQueue::campaign(), and the methods of Campaign that change or show it. */
+/* MailQueue::campaign() and campaigns(), and the methods of Campaign that change or show it. */
 #include "stubs/mailqueue_methods.h"
 
 #include "ext/date/php_date.h"
@@ -9,11 +9,12 @@
 #include "php/class/job_object.h"
 #include "php/class/queue_object.h"
 #include "php/message/holder.h"
-#include "queue/campaign/campaign.h"
+#include "queue/campaign/progress.h"
 #include "queue/job.h"
 
-#define FAILURES_MAX 10000
-#define HOUR_S       3600
+#define FAILURES_MAX  10000
+#define CAMPAIGNS_MAX 1000
+#define HOUR_S        3600
 
 ZEND_METHOD(MailQueue, campaign)
 {
@@ -117,6 +118,7 @@ static void show_progress(const struct mq_campaign_progress *p, zval *out)
     int64_t waiting = campaign->recipients - campaign->fed;
     int64_t gone = campaign->fed - live - jobs[MQ_PARKED] - campaign->sent - campaign->suppressed;
     array_init(out);
+    add_assoc_long(out, "id", (zend_long)campaign->id);
     mq_php_add_text(out, "name", campaign->name);
     mq_php_add_text(out, "state", mq_campaign_state_name(campaign->state));
     add_assoc_long(out, "recipients", (zend_long)campaign->recipients);
@@ -147,6 +149,49 @@ ZEND_METHOD(MailQueue_Campaign, progress)
         mq_php_campaign_ok(&self, mq_campaign_look(self.queue, self.id, &progress, &err), &err)) {
         show_progress(&progress, return_value);
         mq_campaign_clear(&progress.campaign);
+    }
+}
+
+static void clear_campaigns(void *list)
+{
+    mq_campaign_list_clear(list);
+}
+
+static void list_campaigns(zval *object, int64_t before, int limit, zval *out)
+{
+    struct mq_error err;
+    zval holder;
+    struct mq_queue *queue = mq_php_queue_use(object);
+    if (queue == NULL) {
+        return;
+    }
+    struct mq_campaign_list *list = mq_php_holder_new(&holder, sizeof *list, clear_campaigns);
+    enum mq_status status = mq_campaigns_look(queue, before, limit, list, &err);
+    if (mq_php_queue_ok(object, status, &err)) {
+        array_init_size(out, (uint32_t)list->count);
+        for (size_t i = 0; i < list->count; i++) {
+            zval progress;
+            show_progress(&list->items[i], &progress);
+            add_next_index_zval(out, &progress);
+        }
+    }
+    zval_ptr_dtor(&holder);
+}
+
+ZEND_METHOD(MailQueue, campaigns)
+{
+    zend_long limit = 50, before = 0;
+
+    ZEND_PARSE_PARAMETERS_START(0, 2)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_LONG(limit)
+        Z_PARAM_LONG(before)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (before < 0) {
+        zend_argument_value_error(2, "must be an id, or 0 to begin");
+    } else if (mq_php_check_range(1, limit, 1, CAMPAIGNS_MAX, "")) {
+        list_campaigns(ZEND_THIS, before ? before : INT64_MAX, (int)limit, return_value);
     }
 }
 

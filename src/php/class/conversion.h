@@ -28,8 +28,7 @@ enum mq_status mq_php_time_of(zval *value, const char *field, int64_t *out, bool
                               struct mq_error *err);
 
 /* Hands a copy of each value of an array or a Traversable to take(), which may run PHP code, until
- * that returns false or an exception is pending. A generator advances only when the next value is
- * needed. */
+ * that returns false or an exception is pending. A generator advances only when that is needed. */
 void mq_php_each(zval *iterable, bool (*take)(void *context, zval *value), void *context);
 
 #endif

@@ -96,11 +96,12 @@ static bool read_filter(zend_execute_data *execute_data, struct mq_job_filter *o
     zval *status = NULL;
     zend_long limit = 50, after = 0, before = 0, until = 0;
     bool any_time = true, uncertain = false, expected = false, to_end = true;
-    zend_string *type = NULL, *reference = NULL, *recipient = NULL, *error = NULL, *subject = NULL;
-    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!llS!S!S!S!S!l!bbl!", &status, mq_ce_status,
+    zend_string *type = NULL, *reference = NULL, *recipient = NULL, *error = NULL, *subject = NULL,
+                *campaign = NULL;
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!llS!S!S!S!S!l!bbl!S!", &status, mq_ce_status,
                               &limit, &after, &type, &reference, &recipient, &error, &subject,
-                              &before, &any_time, &uncertain, &expected, &until,
-                              &to_end) == FAILURE) {
+                              &before, &any_time, &uncertain, &expected, &until, &to_end,
+                              &campaign) == FAILURE) {
         return false;
     }
     *out = (struct mq_job_filter){.state = state_of(status),
@@ -111,6 +112,7 @@ static bool read_filter(zend_execute_data *execute_data, struct mq_job_filter *o
                                   .recipient = text_of(recipient),
                                   .error = text_of(error),
                                   .subject = text_of(subject),
+                                  .campaign = text_of(campaign),
                                   .created_before_s = before,
                                   .until = until,
                                   .uncertain = uncertain,

@@ -54,6 +54,7 @@ void mq_php_stats_new(zval *out, const struct mq_stats *stats)
     ZVAL_BOOL(next++, stats->enabled);
     ZVAL_LONG(next++, stats->limit);
     ZVAL_LONG(next++, stats->burst);
+    ZVAL_LONG(next++, stats->reserve);
     mq_php_set_text(next++, stats->rate_mode == MQ_RATE_STRICT ? "strict" : "average");
     if (stats->limit > 0) {
         ZVAL_DOUBLE(next, stats->tokens);

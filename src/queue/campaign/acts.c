@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "queue/campaign/internal.h"
+#include "queue/campaign/progress.h"
 #include "queue/config/settings.h"
 #include "queue/handle.h"
 #include "queue/job.h"
@@ -147,35 +148,102 @@ static enum mq_status count_live(struct mq_queue *queue, struct mq_campaign_prog
     return status;
 }
 
-static enum mq_status count_parked(struct mq_queue *queue, struct mq_campaign_progress *out,
+/* Those of all campaigns of the list at once: an index finds parked jobs, but not a campaign's. */
+static enum mq_status count_parked(struct mq_queue *queue, const struct mq_campaign_list *list,
                                    struct mq_error *err)
 {
-    struct mq_args args = MQ_ARGS(mq_int(out->campaign.id));
+    int64_t first = list->items[list->count - 1].campaign.id, last = list->items[0].campaign.id;
+    size_t i = 0;
     enum mq_status status = mq_sql_query_template(
-        queue, "SELECT parked_for, count(*) " PARKED " GROUP BY parked_for", args, err);
+        queue,
+        "SELECT campaign_id, parked_for, count(*) FROM {t} WHERE status = 'parked' "
+        "AND campaign_id >= ?1 AND campaign_id <= ?2 GROUP BY campaign_id, parked_for "
+        "ORDER BY campaign_id DESC",
+        MQ_ARGS(mq_int(first), mq_int(last)), err);
     while (mq_sql_next(queue, &status, err)) {
-        int64_t count = mq_sql_column_int(queue, 1);
-        out->jobs[MQ_PARKED] += count;
-        out->refused += mq_str_equal(mq_sql_column_str(queue, 0), MQ_STR("refused")) ? count : 0;
+        int64_t id = mq_sql_column_int(queue, 0), count = mq_sql_column_int(queue, 2);
+        while (list->items[i].campaign.id > id && i + 1 < list->count) {
+            i++;
+        }
+        struct mq_campaign_progress *one = &list->items[i];
+        count = one->campaign.id == id ? count : 0;
+        one->jobs[MQ_PARKED] += count;
+        one->refused += mq_str_equal(mq_sql_column_str(queue, 1), MQ_STR("refused")) ? count : 0;
     }
     return status;
+}
+
+/* Completes those whose rows were read. */
+static enum mq_status complete(struct mq_queue *queue, const struct mq_campaign_list *list,
+                               struct mq_error *err)
+{
+    struct mq_settings settings = {0};
+    int64_t now_s;
+    MQ_TRY(mq_queue_now(queue, &now_s, err));
+    MQ_TRY(count_parked(queue, list, err));
+    int64_t limit =
+        mq_settings_load(queue, now_s, &settings, NULL) == MQ_OK ? settings.bucket.limit : 0;
+    mq_settings_clear(&settings);
+    for (size_t i = 0; i < list->count; i++) {
+        list->items[i].limit = limit;
+        list->items[i].now_s = now_s;
+        MQ_TRY(count_live(queue, &list->items[i], err));
+    }
+    return MQ_OK;
 }
 
 enum mq_status mq_campaign_look(struct mq_queue *queue, int64_t id,
                                 struct mq_campaign_progress *out, struct mq_error *err)
 {
-    struct mq_settings settings = {0};
+    const struct mq_campaign_list one = {out, 1};
     *out = (struct mq_campaign_progress){0};
     MQ_TRY(mq_campaign_read(queue, id, &out->campaign, err));
-    enum mq_status status = mq_queue_now(queue, &out->now_s, err);
-    status = status == MQ_OK ? count_live(queue, out, err) : status;
-    status = status == MQ_OK ? count_parked(queue, out, err) : status;
-    if (status == MQ_OK && mq_settings_load(queue, out->now_s, &settings, NULL) == MQ_OK) {
-        out->limit = settings.bucket.limit;
-    }
-    mq_settings_clear(&settings);
+    enum mq_status status = complete(queue, &one, err);
     if (status != MQ_OK) {
         mq_campaign_clear(&out->campaign);
+    }
+    return status;
+}
+
+void mq_campaign_list_clear(struct mq_campaign_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        mq_campaign_clear(&list->items[i].campaign);
+    }
+    free(list->items);
+    *list = (struct mq_campaign_list){0};
+}
+
+/* Moves the rows that were found into a list. */
+static enum mq_status take(struct mq_campaigns_found *found, struct mq_campaign_list *out,
+                           struct mq_error *err)
+{
+    out->items = calloc(found->count, sizeof(*out->items));
+    if (!out->items) {
+        return mq_error_nomem(err);
+    }
+    for (; out->count < found->count; out->count++) {
+        out->items[out->count].campaign = found->items[out->count];
+        found->items[out->count] = (struct mq_campaign){0};
+    }
+    return MQ_OK;
+}
+
+enum mq_status mq_campaigns_look(struct mq_queue *queue, int64_t before, int limit,
+                                 struct mq_campaign_list *out, struct mq_error *err)
+{
+    struct mq_campaigns_found found = {0};
+    *out = (struct mq_campaign_list){0};
+    MQ_TRY(mq_schema_check(queue, err));
+    enum mq_status status = mq_campaigns_find(queue, "id < ?1 ORDER BY id DESC LIMIT ?2",
+                                              MQ_ARGS(mq_int(before), mq_int(limit)), &found, err);
+    if (status == MQ_OK && found.count > 0) {
+        status = take(&found, out, err);
+        status = status == MQ_OK ? complete(queue, out, err) : status;
+    }
+    mq_campaigns_found_clear(&found);
+    if (status != MQ_OK) {
+        mq_campaign_list_clear(out);
     }
     return status;
 }

@@ -10,11 +10,9 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
-#include "policy/states.h"
 
 struct mq_ids;
 struct mq_job;
-struct mq_job_list;
 struct mq_queue;
 
 #define MQ_CAMPAIGN_LIVE     1000
@@ -96,15 +94,11 @@ struct mq_recipient {
 struct mq_recipients {
     const struct mq_recipient *items;
     size_t count;
-};
-struct mq_campaign_added {
-    int64_t count;
-    int64_t ms; /* for which it had the lock before the commit; 0 if that is the application's */
+    int64_t added, held_ms; /* out: how many were new; for how long it had the lock */
 };
 /* Adds recipients that are not there yet, in one transaction. */
-enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id,
-                               const struct mq_recipients *recipients,
-                               struct mq_campaign_added *added, struct mq_error *err);
+enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id, struct mq_recipients *all,
+                               struct mq_error *err);
 /* Deletes recipients by their ids. Those that have had no job yet are not counted any more. */
 enum mq_status mq_campaign_erase(struct mq_queue *queue, const struct mq_ids *ids,
                                  struct mq_error *err);
@@ -128,27 +122,5 @@ enum mq_status mq_campaign_read_jobs(struct mq_queue *queue, struct mq_job *cons
 enum mq_status mq_campaign_take_finished(struct mq_queue *queue, int64_t *id, struct mq_error *err);
 /* Notes that onFinished has returned. */
 enum mq_status mq_campaign_told(struct mq_queue *queue, int64_t id, struct mq_error *err);
-
-/* ---- progress ---- */
-
-struct mq_campaign_progress {
-    struct mq_campaign campaign;
-    int64_t jobs[MQ_STATE_COUNT];
-    int64_t refused; /* of the parked ones */
-    int64_t limit;   /* recipients an hour for all mail; 0: none */
-    int64_t now_s;
-};
-enum mq_status mq_campaign_look(struct mq_queue *queue, int64_t id,
-                                struct mq_campaign_progress *out, struct mq_error *err);
-struct mq_campaign_page {
-    int64_t id, after; /* of the campaign, and of a job */
-    int limit;
-};
-/* Lists parked jobs, by ascending id. */
-enum mq_status mq_campaign_failures(struct mq_queue *queue, const struct mq_campaign_page *page,
-                                    struct mq_job_list *out, struct mq_error *err);
-/* Makes refused and exhausted jobs pending; a finished campaign runs again for them. */
-enum mq_status mq_campaign_retry(struct mq_queue *queue, int64_t id, int64_t *changed,
-                                 struct mq_error *err);
 
 #endif

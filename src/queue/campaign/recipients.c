@@ -13,12 +13,9 @@
 #include "queue/sql/transaction.h"
 #include "queue/suppress/suppress.h"
 
-/* The slot after the queue's own statements. */
-#define INSERT_SLOT      MQ_SQL_COUNT
-#define ROWS_A_STATEMENT 200
-_Static_assert(MQ_SQL_COUNT < MQ_DB_SLOTS, "no slot is left for recipients");
-
-#define INTO "INSERT INTO {p}(id, campaign_id, hash, cleared, address, name, fields) VALUES "
+#define COLUMNS   7
+#define ROWS_MAX  500 /* of a statement on a server: its values take several times their octets */
+#define FILE_ROWS 50
 
 /* ---- adding ---- */
 
@@ -29,17 +26,19 @@ struct adding {
     const struct mq_recipient *items;
     struct mq_suppress_check *checks;
     size_t count;
-    int64_t newest; /* suppression */
-    struct mq_buffer address;
+    int64_t newest;             /* suppression */
+    struct mq_buffer addresses; /* of the rows of a statement, and their values: */
+    struct mq_value *values;
 };
 
-/* The address as the job's column of recipients has it. */
-static void write_address(struct mq_buffer *out, struct mq_str address)
+/* Appends the address as the job's column of recipients has it. */
+static struct mq_str write_address(struct adding *a, size_t i)
 {
-    mq_buffer_reset(out);
-    mq_buffer_char(out, '[');
-    mq_json_string(out, address);
-    mq_buffer_char(out, ']');
+    size_t begin = a->addresses.len;
+    mq_buffer_char(&a->addresses, '[');
+    mq_json_string(&a->addresses, a->items[i].address);
+    mq_buffer_char(&a->addresses, ']');
+    return (struct mq_str){a->addresses.data + begin, a->addresses.len - begin};
 }
 
 static struct mq_value or_null(struct mq_str text)
@@ -52,77 +51,42 @@ static int64_t cleared(const struct adding *a, size_t i)
     return a->checks[i].found ? 0 : a->newest;
 }
 
-/* In a file: one prepared statement for each. */
-static enum mq_status insert_each(struct adding *a, struct mq_error *err)
+/* Makes room for the addresses of some, so that views of those that are written stay valid. */
+static void reserve(struct adding *a, size_t from, size_t to)
 {
-    struct mq_queue *queue = a->queue;
-    char *sql =
-        mq_sql_expand(queue->dialect, &queue->names, INTO "(?1, ?2, ?3, ?4, ?5, ?6, ?7){Q}");
-    enum mq_status status = sql ? MQ_OK : mq_error_nomem(err);
-    int64_t id = a->campaign->last_id;
-    for (size_t i = 0; i < a->count && status == MQ_OK; i++) {
-        write_address(&a->address, a->items[i].address);
-        struct mq_value values[] = {mq_int(id + 1),
-                                    mq_int(a->campaign->id),
-                                    mq_int((int64_t)a->checks[i].hash),
-                                    mq_int_or_null(cleared(a, i)),
-                                    mq_text(mq_buffer_view(&a->address)),
-                                    or_null(a->items[i].name),
-                                    or_null(a->items[i].fields)};
-        struct mq_query query = {INSERT_SLOT, sql, values, 7};
-        status = a->address.failed ? mq_error_nomem(err) : mq_db_exec(queue->db, &query, err);
-        id += status == MQ_OK && mq_sql_changes(queue) > 0;
+    size_t octets = 0;
+    for (size_t i = from; i < to; i++) {
+        octets += sizeof("[\"\"]") + 6 * a->items[i].address.len; /* \u0000 */
     }
-    free(sql);
-    return status;
+    mq_buffer_reset(&a->addresses);
+    mq_buffer_reserve(&a->addresses, octets);
 }
 
-/* Writes "(id, campaign, hash, cleared, ?, ?, ?)" for recipient i. */
-static bool write_values(struct adding *a, size_t i, struct mq_buffer *text,
-                         struct mq_value *values, int *n)
-{
-    int64_t id = a->campaign->last_id + 1 + (int64_t)i, known = cleared(a, i);
-    mq_buffer_printf(text, "%s(%" PRId64 ", %" PRId64 ", %" PRId64 ", ", *n ? ", " : INTO, id,
-                     a->campaign->id, (int64_t)a->checks[i].hash);
-    mq_buffer_cstr(text, known ? "" : "NULL");
-    if (known) {
-        mq_buffer_int(text, known);
-    }
-    mq_buffer_printf(text, ", ?%d, ?%d, ?%d)", *n + 1, *n + 2, *n + 3);
-    write_address(&a->address, a->items[i].address);
-    char *address = mq_buffer_take(&a->address); /* freed with the statement */
-    values[(*n)++] = mq_cstr(address);
-    values[(*n)++] = or_null(a->items[i].name);
-    values[(*n)++] = or_null(a->items[i].fields);
-    return address != NULL;
-}
-
-/* On a server, where each statement is a round trip: many rows with one. */
 static enum mq_status insert_some(struct adding *a, size_t from, size_t to, struct mq_error *err)
 {
-    struct mq_value values[3 * ROWS_A_STATEMENT];
-    struct mq_buffer text = {0};
-    bool ok = true;
-    int n = 0;
-    for (size_t i = from; i < to && ok; i++) {
-        ok = write_values(a, i, &text, values, &n);
+    struct mq_args args = {a->values, (int)(to - from) * COLUMNS};
+    struct mq_value *next = a->values;
+    reserve(a, from, to);
+    for (size_t i = from; i < to; i++, next += COLUMNS) {
+        const struct mq_value row[COLUMNS] = {mq_int(a->campaign->last_id + 1 + (int64_t)i),
+                                              mq_int(a->campaign->id),
+                                              mq_int((int64_t)a->checks[i].hash),
+                                              mq_int_or_null(cleared(a, i)),
+                                              mq_text(write_address(a, i)),
+                                              or_null(a->items[i].name),
+                                              or_null(a->items[i].fields)};
+        memcpy(next, row, sizeof(row));
     }
-    mq_buffer_cstr(&text, "{Q}");
-    enum mq_status status =
-        ok && !text.failed ? mq_sql_exec_text(a->queue, text.data, (struct mq_args){values, n}, err)
-                           : mq_error_nomem(err);
-    for (int i = 0; i < n; i += 3) {
-        free((char *)values[i].s.data);
-    }
-    mq_buffer_clear(&text);
-    return status;
+    return a->addresses.failed
+               ? mq_error_nomem(err)
+               : mq_sql_insert_rows(a->queue, MQ_SQL_RECIPIENT_ADD, args, (int)(to - from), err);
 }
 
-static enum mq_status insert_many(struct adding *a, struct mq_error *err)
+static enum mq_status insert_all(struct adding *a, struct mq_error *err)
 {
-    for (size_t i = 0; i < a->count; i += ROWS_A_STATEMENT) {
-        size_t to = i + ROWS_A_STATEMENT < a->count ? i + ROWS_A_STATEMENT : a->count;
-        MQ_TRY(insert_some(a, i, to, err));
+    size_t step = a->queue->dialect->shared ? ROWS_MAX : FILE_ROWS;
+    for (size_t i = 0; i < a->count; i += step) {
+        MQ_TRY(insert_some(a, i, i + step < a->count ? i + step : a->count, err));
     }
     return MQ_OK;
 }
@@ -153,7 +117,7 @@ static enum mq_status insert(struct mq_tx *tx, struct adding *a, int64_t *added,
     struct mq_suppress_checks checks = {scope, a->checks, a->count, 0};
     MQ_TRY(mq_suppress_check(tx, &checks, err));
     a->newest = checks.newest;
-    MQ_TRY(a->queue->dialect->shared ? insert_many(a, err) : insert_each(a, err));
+    MQ_TRY(insert_all(a, err));
     return count_added(a, added, err);
 }
 
@@ -182,24 +146,24 @@ static int64_t held_ms(const struct mq_tx *tx)
     return tx->locked_ms ? host->boot_ms(host->context) - tx->locked_ms : 0;
 }
 
-enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id,
-                               const struct mq_recipients *recipients,
-                               struct mq_campaign_added *added, struct mq_error *err)
+enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id, struct mq_recipients *all,
+                               struct mq_error *err)
 {
     struct mq_tx tx = {.queue = queue};
-    size_t count = recipients->count;
-    struct adding a = {.queue = queue, .items = recipients->items, .count = count};
-    *added = (struct mq_campaign_added){0};
-    a.checks = count ? calloc(count, sizeof(*a.checks)) : NULL;
-    if (!a.checks) {
-        return count ? mq_error_nomem(err) : MQ_OK;
+    struct adding a = {.queue = queue, .items = all->items, .count = all->count};
+    all->added = all->held_ms = 0;
+    if (a.count == 0) {
+        return MQ_OK;
     }
-    enum mq_status status = MQ_OK;
+    a.checks = calloc(a.count, sizeof(*a.checks));
+    a.values = calloc(ROWS_MAX * COLUMNS, sizeof(*a.values));
+    enum mq_status status = a.checks && a.values ? MQ_OK : mq_error_nomem(err);
     while (mq_tx_next(&tx, &status, err)) {
-        status = add(&tx, id, &a, &added->count, err);
-        added->ms = held_ms(&tx);
+        status = add(&tx, id, &a, &all->added, err);
+        all->held_ms = held_ms(&tx);
     }
-    mq_buffer_clear(&a.address);
+    mq_buffer_clear(&a.addresses);
+    free(a.values);
     free(a.checks);
     return status;
 }

@@ -28,7 +28,8 @@ struct taking {
     struct mq_job_list taken;
     bool many;                 /* rows are written together: each statement is a round trip */
     size_t written;            /* how many of `taken` are written */
-    int64_t allowance;         /* recipients that tokens can still pay for */
+    int64_t allowance;         /* recipients that tokens can still pay for … */
+    bool leaves;               /* … without the reserve, as the priority is below 0 */
     struct mq_dropped dropped; /* expired, orphaned, unreadable and put back rows */
     struct put_back {
         int64_t id;     /* 0: written already */
@@ -124,8 +125,10 @@ static const char *only_relay(const struct mq_claim_request *request)
 
 static struct mq_party party_of(const struct taking *t, const struct mq_job *job)
 {
-    return (struct mq_party){
-        .relay = only_relay(t->request), .from = job ? job->envelope_from : NULL, .to = job};
+    return (struct mq_party){.relay = only_relay(t->request),
+                             .from = job ? job->envelope_from : NULL,
+                             .to = job,
+                             .leaves = t->leaves};
 }
 
 /* Each recipient costs a token; a job that is composed when sent pays for one now. */
@@ -254,15 +257,28 @@ static enum mq_status forward(struct taking *t, bool *more, struct mq_error *err
 
 /* ---- mail that limits keep ---- */
 
+/* From now on the claim leaves the reserve. */
+static enum mq_status leave_reserve(struct taking *t, struct mq_error *err)
+{
+    t->leaves = true;
+    struct mq_party anyone = party_of(t, NULL);
+    return mq_limit_still_allows(t->tx, &anyone, &t->allowance, err);
+}
+
 /* Stops the claim because no mail from any sender can go. */
 static enum mq_status stop_for_tokens(struct taking *t, struct mq_error *err)
 {
     struct mq_claim *claim = t->claim;
     struct mq_party anyone = party_of(t, NULL);
     const struct mq_limit *full = NULL;
+    int64_t others_s = 0;
     claim->end = MQ_CLAIM_TOKENS;
     t->stop = true;
+    anyone.leaves = false;
+    MQ_TRY(t->leaves ? mq_limit_resume(t->tx, &anyone, &others_s, &full, err) : MQ_OK);
+    anyone.leaves = t->leaves;
     MQ_TRY(mq_limit_resume(t->tx, &anyone, &claim->resume_s, &full, err));
+    claim->spare = t->leaves && others_s < claim->resume_s;
     mq_str_printable(claim->reason, sizeof(claim->reason), 0, full ? full->text : MQ_STR(""));
     return MQ_OK;
 }
@@ -333,24 +349,6 @@ static size_t wanted(const struct taking *t, int64_t most)
     return n < MQ_CLAIM_CHUNK ? (size_t)n : MQ_CLAIM_CHUNK;
 }
 
-/* On a server the settings were read before the rows were locked. Checks that no move to another
- * database began or ended in between, and that mailHours and the limits are the same. */
-static enum mq_status look_again(struct taking *t, struct mq_error *err)
-{
-    struct mq_settings settings = {0};
-    if (!t->tx->queue->dialect->shared) {
-        return MQ_OK;
-    }
-    enum mq_status status = mq_settings_load(t->tx->queue, t->tx->now_s, &settings, err);
-    bool same = mq_settings_mark(&settings) == mq_settings_mark(&t->tx->settings);
-    if (status == MQ_OK && !(settings.enabled && same)) {
-        t->claim->end = settings.enabled ? MQ_CLAIM_MORE : MQ_CLAIM_DISABLED;
-        t->stop = true;
-    }
-    mq_settings_clear(&settings);
-    return status;
-}
-
 /* Passes over the row, or considers it. *reached becomes its place, unless it may be left. */
 static enum mq_status look_at(struct taking *t, struct mq_job *job, struct mq_place *reached,
                               struct mq_error *err)
@@ -388,7 +386,7 @@ static enum mq_status take_chunk(struct taking *t, struct mq_place from, size_t 
 {
     MQ_TRY(read_due(t, &from, want, due, err));
     if (due->count) {
-        MQ_TRY(look_again(t, err));
+        MQ_TRY(mq_claim_look_again(t->tx, t->claim, &t->stop, err));
     }
     MQ_TRY(mq_suppress_find(t->tx, due, err));
     for (size_t i = 0; i < due->count && !t->stop; i++) {
@@ -457,6 +455,7 @@ static enum mq_status take_all(struct taking *t, struct mq_error *err)
         if (priority == below) {
             break;
         }
+        MQ_TRY(priority < 0 && !t->leaves ? leave_reserve(t, err) : MQ_OK);
         MQ_TRY(take_priority(t, priority, err));
         if (!t->stop) {
             MQ_TRY(note_next(t, priority, err));

@@ -1,10 +1,11 @@
-/* What keeps a claim from beginning. */
+/* What keeps a claim from beginning, or from going on. */
 #include "queue/claim/closed.h"
 
 #include <string.h>
 
 #include "queue/claim.h"
 #include "queue/config/relays.h"
+#include "queue/handle.h"
 #include "queue/sql/transaction.h"
 
 /* Looks up which relays are paused. *until_s: when the first of them can be used again; 0: one can.
@@ -42,4 +43,21 @@ enum mq_status mq_claim_closed(struct mq_tx *tx, const struct mq_claim_request *
         claim->end = MQ_CLAIM_PAUSED;
     }
     return MQ_OK;
+}
+
+enum mq_status mq_claim_look_again(struct mq_tx *tx, struct mq_claim *claim, bool *stop,
+                                   struct mq_error *err)
+{
+    struct mq_settings settings = {0};
+    if (!tx->queue->dialect->shared) {
+        return MQ_OK;
+    }
+    enum mq_status status = mq_settings_load(tx->queue, tx->now_s, &settings, err);
+    bool same = mq_settings_mark(&settings) == mq_settings_mark(&tx->settings);
+    if (status == MQ_OK && !(settings.enabled && same)) {
+        claim->end = settings.enabled ? MQ_CLAIM_MORE : MQ_CLAIM_DISABLED;
+        *stop = true;
+    }
+    mq_settings_clear(&settings);
+    return status;
 }

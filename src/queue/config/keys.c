@@ -246,6 +246,10 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_BURST] = {"mailBurst", &positive, "max(min(N, 5), ceil(N / 60))",
                       "Recipients that may be sent at once after a quiet time.", .computed = true,
                       .in_claims = true},
+    [MQ_KEY_RESERVE] = {"mailReserve", &number, "half the burst",
+                        "Recipients of each limit that mail of a priority below 0, such as a "
+                        "campaign's, leaves to other mail.",
+                        .computed = true, .in_claims = true},
     [MQ_KEY_LIMITS] =
         {"mailLimits", &limits, "",
          "Limits in windows, such as 60/1h, 200/4h, 500/1d: of recipients or mails, for all mail, "

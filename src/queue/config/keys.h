@@ -27,6 +27,7 @@ enum mq_config_id {
     MQ_KEY_ENABLED,
     MQ_KEY_MAX_PER_HOUR,
     MQ_KEY_BURST,
+    MQ_KEY_RESERVE,
     MQ_KEY_LIMITS,
     MQ_KEY_DOMAIN_SESSIONS,
     MQ_KEY_RATE_MODE,

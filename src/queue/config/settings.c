@@ -90,6 +90,7 @@ static void read_bucket(const struct raw *raw, int64_t now_s, struct mq_bucket *
 static bool read_limits(struct raw *raw, struct mq_settings *out)
 {
     out->burst = value_or(&raw[MQ_KEY_BURST], 0);
+    out->reserve = value_or(&raw[MQ_KEY_RESERVE], -1);
     out->rate_mode = (enum mq_rate_mode)raw[MQ_KEY_RATE_MODE].value;
     if (!raw[MQ_KEY_LIMITS].text) {
         return true;
@@ -286,6 +287,18 @@ enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq
         free(raw[i].text);
     }
     return status;
+}
+
+/* In strict mode the reserve stays unused in each window, so a large burst does not make it larger.
+ */
+int64_t mq_settings_reserve(const struct mq_settings *settings, int64_t n, int64_t most)
+{
+    int64_t wanted = settings->reserve;
+    if (wanted < 0) {
+        bool strict = settings->rate_mode == MQ_RATE_STRICT;
+        wanted = (strict ? mq_bucket_default_cap(n) : most) / 2;
+    }
+    return mq_bucket_reserve(wanted, most);
 }
 
 bool mq_settings_limit_by(const struct mq_settings *settings, int scope)

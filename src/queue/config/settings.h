@@ -25,7 +25,7 @@ struct mq_settings {
     char *limits_text;        /* which they point into, … */
     char *warmup_text;        /* … and into this one: today's limits of mailWarmup, … */
     struct mq_strings slow;   /* … and those of domains that are slowed down (slow.h) */
-    int64_t burst;            /* mailBurst; 0: unset */
+    int64_t burst, reserve;   /* mailBurst, 0: unset; mailReserve, -1: unset */
     char *redirect_to;        /* "a@b", "@domain" or NULL: off */
     struct mq_strings redirect_types;
     bool redirect_all_but;      /* redirect_types are the types that are not redirected */
@@ -50,6 +50,8 @@ static inline bool mq_settings_pays(const struct mq_settings *settings)
     return settings->bucket.limit > 0 || settings->limits;
 }
 
+/* What mail of a priority below 0 leaves of a limit of N, of which `most` can go at once. */
+int64_t mq_settings_reserve(const struct mq_settings *settings, int64_t n, int64_t most);
 /* Whether a limit of mailLimits has this scope (enum mq_limit_scope). */
 bool mq_settings_limit_by(const struct mq_settings *settings, int scope);
 /* A mark of the rules that put mail back: mailHours, and today's limits; 0: there are none. */

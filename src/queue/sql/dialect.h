@@ -69,7 +69,7 @@ struct mq_sql_dialect {
     const char *words[128];
     size_t table_max; /* most octets of the job table's name */
     bool shared; /* writers run at the same time, and a failed statement undoes a transaction */
-    bool takes_arrays; /* MQ_SQL_COUNT_ADD and MQ_SQL_LOG_ADD do, one for each column */
+    bool takes_arrays; /* the statements of mq_sql_insert_rows() do, one for each column */
     bool walks_all;    /* MQ_SQL_WALK gives all rows with a reference, orphans or not */
 };
 extern const struct mq_sql_dialect mq_pgsql_dialect;
@@ -109,5 +109,8 @@ enum mq_status mq_sql_exec_text(struct mq_queue *queue, const char *text, struct
 /* The same for a query, whose rows mq_sql_next() gives. */
 enum mq_status mq_sql_query_template(struct mq_queue *queue, const char *text, struct mq_args args,
                                      struct mq_error *err);
+/* Inserts rows whose values follow each other in `args`. */
+enum mq_status mq_sql_insert_rows(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                                  int rows, struct mq_error *err);
 
 #endif

@@ -23,6 +23,8 @@
 #define INT(number)      "CAST(?" #number " AS INTEGER[])"
 #define TEXT(number)     "CAST(?" #number " AS TEXT[])"
 #define ARRAYS_OF_COUNTS BIG(1) ", " TEXT(2) ", " TEXT(3) ", " INT(4) ", " BIG(5) ", " BIG(6)
+#define ARRAYS_OF_RECIPIENTS \
+    BIG(1) ", " BIG(2) ", " BIG(3) ", " BIG(4) ", " TEXT(5) ", " TEXT(6) ", " TEXT(7)
 #define ARRAYS_OF_LOG                                                                       \
     BIG(1)                                                                                  \
     ", " BIG(2) ", " TEXT(3) ", " TEXT(4) ", " TEXT(5) ", " TEXT(6) ", " TEXT(7) ", " TEXT( \
@@ -87,6 +89,9 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     [MQ_SQL_LOG_ADD] = "INSERT INTO {H}(at, job_id, reference, mail_type, subject, relay, "
                        "event, phase, attempt, recipients, uncertain, reply, ms, waited) "
                        "SELECT * FROM unnest(" ARRAYS_OF_LOG ")",
+    [MQ_SQL_RECIPIENT_ADD] =
+        "INSERT INTO {p}(id, campaign_id, hash, cleared, address, name, fields) "
+        "SELECT * FROM unnest(" ARRAYS_OF_RECIPIENTS "){Q}",
     [MQ_SQL_COLUMNS_OF] =
         "SELECT a.attname, CASE WHEN i.indkey[0] = a.attnum THEN 1 ELSE 0 END "
         "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid "

@@ -1,5 +1,6 @@
 /* The SQL of the queue: a table of templates, which a dialect can override, and the functions that
  * run them. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,9 @@
 #include "queue/handle.h"
 #include "queue/sql/list.h"
 #include "queue/sql/tables.h"
+
+#define ROWS_MAX    200 /* of one INSERT with a list of rows */
+#define COLUMNS_MAX 14
 
 #define JOBS_BY(condition, order) \
     "SELECT " MQ_COLS " FROM {t} WHERE " condition " AND id > ?1 ORDER BY " order " LIMIT ?2"
@@ -155,8 +159,9 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_LOG_OLD] = "SELECT 1 FROM {H} WHERE at < ?1 LIMIT 1",
     [MQ_SQL_LOG_PURGE] = "DELETE FROM {H} WHERE id IN "
                          "(SELECT id FROM {H} WHERE at < ?1 ORDER BY at LIMIT ?2{w})",
-
-    [MQ_SQL_LOG_ERASE] = "DELETE FROM {H} WHERE id = ?1",
+    [MQ_SQL_RECIPIENT_ADD] =
+        "INSERT INTO {p}(id, campaign_id, hash, cleared, address, name, fields) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7){Q}",
 
     [MQ_SQL_RETRY] = "UPDATE {t} SET status = ?1, attempts = ?2, next_attempt_at = ?3, "
                      "recipients = ?4, refused = NULL, parked_for = NULL, waits_for = NULL "
@@ -267,6 +272,112 @@ enum mq_status mq_sql_exec(struct mq_queue *queue, enum mq_sql slot, struct mq_a
     struct mq_query query = {(int)slot, text, args.values, args.count};
     return text ? mq_db_exec(queue->db, &query, err) : mq_error_nomem(err);
 }
+
+/* ---- many rows ---- */
+
+/* Writes `text` with its one list of values, "(?1, …)", for each row. Numbers are written as they
+ * are, because each parameter takes calls of PDO. `left` gets the other values; says how many. */
+static int repeat_values(struct mq_buffer *out, const char *text, struct mq_args args, int columns,
+                         struct mq_value *left)
+{
+    const char *list = strstr(text, "(?1");
+    int n = 0;
+    mq_buffer_append(out, text, (size_t)(list - text));
+    for (int i = 0; i < args.count; i++) {
+        const struct mq_value *value = &args.values[i];
+        mq_buffer_cstr(out, i % columns ? "," : i ? ",(" : "(");
+        if (value->type == MQ_INT) {
+            mq_buffer_int(out, value->i);
+        } else if (value->type == MQ_NULL) {
+            mq_buffer_cstr(out, "NULL");
+        } else {
+            left[n++] = *value;
+            mq_buffer_printf(out, "?%d", n);
+        }
+        mq_buffer_cstr(out, (i + 1) % columns ? "" : ")");
+    }
+    mq_buffer_cstr(out, strchr(list, ')') + 1);
+    return n;
+}
+
+static enum mq_status insert_many(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                                  int rows, struct mq_error *err)
+{
+    struct mq_buffer sql = {0};
+    const char *text = mq_sql_text(queue, slot);
+    struct mq_value *left = malloc((size_t)args.count * sizeof(*left));
+    int n = text && left ? repeat_values(&sql, text, args, args.count / rows, left) : 0;
+    enum mq_status status = text && left && !sql.failed
+                                ? mq_sql_query_text(queue, sql.data, (struct mq_args){left, n}, err)
+                                : mq_error_nomem(err);
+    mq_sql_finish(queue);
+    mq_buffer_clear(&sql);
+    free(left);
+    return status;
+}
+
+/* Appends a value to an array as PostgreSQL reads it. */
+static void add_element(struct mq_buffer *out, const struct mq_value *value)
+{
+    mq_buffer_char(out, out->len ? ',' : '{');
+    if (value->type == MQ_INT) {
+        mq_buffer_printf(out, "%" PRId64, value->i);
+    } else if (value->type == MQ_NULL) {
+        mq_buffer_cstr(out, "NULL");
+    } else {
+        mq_buffer_char(out, '"');
+        for (size_t i = 0; i < value->s.len; i++) {
+            mq_buffer_cstr(out, strchr("\"\\", value->s.data[i]) ? "\\" : "");
+            mq_buffer_char(out, value->s.data[i]);
+        }
+        mq_buffer_char(out, '"');
+    }
+}
+
+/* Each parameter is an array with a column's values, so the server can keep the statement whatever
+ * the number of rows. To parse a long list of rows took it longer than to store them. */
+static enum mq_status insert_arrays(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                                    int rows, struct mq_error *err)
+{
+    struct mq_buffer arrays[COLUMNS_MAX] = {{0}};
+    struct mq_value values[COLUMNS_MAX];
+    int columns = args.count / rows;
+    bool failed = false;
+    for (int i = 0; i < columns; i++) {
+        for (int j = i; j < args.count; j += columns) {
+            add_element(&arrays[i], &args.values[j]);
+        }
+        mq_buffer_char(&arrays[i], '}');
+        values[i] = mq_text(mq_buffer_view(&arrays[i]));
+        values[i].for_people = args.values[i].for_people;
+        failed = failed || arrays[i].failed;
+    }
+    args = (struct mq_args){values, columns};
+    enum mq_status status = failed ? mq_error_nomem(err) : mq_sql_exec(queue, slot, args, err);
+    for (int i = 0; i < columns; i++) {
+        mq_buffer_clear(&arrays[i]);
+    }
+    return status;
+}
+
+enum mq_status mq_sql_insert_rows(struct mq_queue *queue, enum mq_sql slot, struct mq_args args,
+                                  int rows, struct mq_error *err)
+{
+    int columns = rows ? args.count / rows : 0;
+    int step = queue->dialect->shared ? ROWS_MAX : 1;
+    if (rows && queue->dialect->takes_arrays) {
+        return insert_arrays(queue, slot, args, rows, err);
+    }
+    for (int i = 0; i < rows; i += step) {
+        int n = rows - i < step ? rows - i : step;
+        struct mq_args some = {args.values + i * columns, n * columns};
+        MQ_TRY(n > 1 ? insert_many(queue, slot, some, n, err)
+                     : mq_sql_exec(queue, slot, some, err));
+    }
+    return MQ_OK;
+}
+
+/* ---- results ---- */
 
 bool mq_sql_next(struct mq_queue *queue, enum mq_status *status, struct mq_error *err)
 {

@@ -59,16 +59,16 @@ enum mq_sql {
     MQ_SQL_WINDOW_DROP,  /* of one scope */
     MQ_SQL_WINDOW_PURGE, /* of all */
     MQ_SQL_LINE_END,     /* whether job ?1 still waits for a limit */
-    MQ_SQL_COUNT_ADD,    /* many rows on a server: history.c */
+    MQ_SQL_COUNT_ADD,    /* for mq_sql_insert_rows() */
     MQ_SQL_COUNT_PARTS,  /* an hour before ?1 whose counters have parts */
     MQ_SQL_COUNT_HOURS,  /* an hour before ?1 that is not the first of its ?2 seconds */
     MQ_SQL_COUNT_MARK,   /* these three add up counters from ?1 on, before ?2, in one transaction */
     MQ_SQL_COUNT_MERGE,  /* ?1 and ?2, here and below: the same, negative */
     MQ_SQL_COUNT_MERGED,
-    MQ_SQL_LOG_ADD, /* likewise */
+    MQ_SQL_LOG_ADD,       /* likewise */
+    MQ_SQL_RECIPIENT_ADD, /* likewise */
     MQ_SQL_LOG_OLD,
     MQ_SQL_LOG_PURGE, /* deletes up to ?2 rows from before ?1 */
-    MQ_SQL_LOG_ERASE,
     MQ_SQL_RETRY,
     MQ_SQL_RETRYABLE,
     MQ_SQL_ARRIVED, /* takes recipients that may have got it out of the row */

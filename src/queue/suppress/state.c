@@ -117,7 +117,7 @@ enum mq_status mq_suppress_sender(struct mq_queue *queue, const char *sender, co
     if (!state) {
         return err->status;
     }
-    const struct mq_verp to = {mq_suppress_hash(state, mq_str_of(recipient)),
+    const struct mq_verp to = {mq_suppress_hash(state->key, mq_str_of(recipient)),
                                mq_clock_now_s(mq_queue_clock(queue))};
     mq_verp_write(state->key + MQ_SUPPRESSION_KEY - MQ_VERP_KEY, from, &to, out);
     return out->failed ? mq_error_nomem(err) : MQ_OK;

@@ -49,8 +49,8 @@ static enum mq_status read_rows(struct mq_tx *tx, struct mq_window *w, struct mq
     return status;
 }
 
-/* When number k can go, k from 1 to N: what is in the ledger leaves at its time, and what is under
- * way counts for a window from now. */
+/* When number k can go, k from 1 to N, the reserve included: what is in the ledger leaves at its
+ * time, and what is under way counts for a window from now. */
 static int64_t strict_at_s(const struct mq_tx *tx, const struct mq_window *w, int64_t k)
 {
     int64_t missing = k - (w->limit->n - w->flying - w->spent);
@@ -86,9 +86,10 @@ enum mq_status mq_windows_expect(struct mq_tx *tx, const struct mq_ahead *ahead,
         MQ_TRY(mq_window_load(tx, w, err));
         MQ_TRY(read_rows(tx, w, err));
         /* After N more, each of them counts for a window: the next N go a window later. */
-        int64_t rounds_s = (k - 1) / limit->n * mq_window_span_s(limit);
-        int64_t its_s = mq_is_strict(tx) ? strict_at_s(tx, w, (k - 1) % limit->n + 1) + rounds_s
-                                         : average_at_s(tx, w, k);
+        int64_t reserve = mq_window_reserve(tx, w, ahead->leaves), n = limit->n - reserve;
+        int64_t rounds_s = (k - 1) / n * mq_window_span_s(limit);
+        int64_t its_s = mq_is_strict(tx) ? strict_at_s(tx, w, (k - 1) % n + 1 + reserve) + rounds_s
+                                         : average_at_s(tx, w, k + reserve);
         *slowest = its_s > *at_s ? limit : *slowest;
         *at_s = its_s > *at_s ? its_s : *at_s;
     }
@@ -145,8 +146,9 @@ static enum mq_status expect_limits(struct mq_tx *tx, struct mq_job *job, int64_
 {
     const struct mq_bucket *bucket = &tx->settings.bucket;
     int64_t recipients = job->recipients.count ? (int64_t)job->recipients.count : 1;
-    const struct mq_ahead those = {ahead + recipients, ahead + 1};
-    int64_t paid_s = bucket->limit > 0 ? tokens_s(bucket, tx->now_s, ahead + recipients) : 0;
+    const struct mq_ahead those = {ahead + recipients, ahead + 1, job->priority < 0};
+    int64_t tokens = ahead + recipients + mq_limit_reserve(tx, those.leaves);
+    int64_t paid_s = bucket->limit > 0 ? tokens_s(bucket, tx->now_s, tokens) : 0;
     const struct mq_limit *slowest;
     int64_t room_s;
     if (paid_s > *from_s) {

@@ -22,7 +22,7 @@ struct mq_window {
     int64_t promised;        /* room that claimed jobs are to get, which have not paid */
     int64_t handed;          /* handed over, not in the ledger yet, … */
     int64_t leaves_s;        /* … where it leaves the window then */
-    int64_t free_s;          /* when a full window has room again; 0: not asked */
+    int64_t free_s[2];       /* when a full one has room; [1]: beside the reserve; 0: not asked */
     uint64_t mail;           /* what the next two count for, … */
     int64_t mine;            /* … its recipients in this window, … */
     int64_t mine_handed;     /* … and those that were handed over */
@@ -76,6 +76,8 @@ enum mq_status mq_bucket_read(struct mq_tx *tx, struct mq_window *w, struct mq_e
 enum mq_status mq_bucket_write(struct mq_tx *tx, const struct mq_window *w, struct mq_error *err);
 /* Reads what the mode needs. */
 enum mq_status mq_window_load(struct mq_tx *tx, struct mq_window *w, struct mq_error *err);
+/* What mail that leaves the reserve leaves of the window; 0 for other mail. */
+int64_t mq_window_reserve(const struct mq_tx *tx, const struct mq_window *w, bool leaves);
 /* Whether the limit holds for this mail, without those by its recipients; then *who is whose window
  * it is. */
 bool mq_window_holds(const struct mq_limit *limit, const struct mq_party *party,

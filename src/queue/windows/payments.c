@@ -32,7 +32,8 @@ static enum mq_status find_relay(struct mq_tx *tx, const struct mq_job *job,
 {
     for (out->at = 0; out->at < relays->count; out->at++) {
         struct mq_room *room = &out->rooms[out->at];
-        const struct mq_party party = {.relay = relays->names[out->at], .only_relay = true};
+        const struct mq_party party = {
+            .relay = relays->names[out->at], .only_relay = true, .leaves = job->priority < 0};
         if (is_paid(job, party.relay)) {
             *room = (struct mq_room){.party = party, .recipients = MQ_LIMIT_NONE};
             return MQ_OK;

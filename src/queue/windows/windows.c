@@ -142,26 +142,35 @@ enum mq_status mq_window_load(struct mq_tx *tx, struct mq_window *w, struct mq_e
     return MQ_OK;
 }
 
-static int64_t room_of(const struct mq_tx *tx, const struct mq_window *w)
+int64_t mq_window_reserve(const struct mq_tx *tx, const struct mq_window *w, bool leaves)
+{
+    int64_t n = w->limit->n;
+    int64_t most = mq_is_strict(tx) ? n : w->bucket.cap;
+    return leaves ? mq_settings_reserve(&tx->settings, n, most) : 0;
+}
+
+static int64_t room_of(const struct mq_tx *tx, const struct mq_window *w, bool leaves)
 {
     int64_t room =
         mq_is_strict(tx) ? w->limit->n - w->flying - w->spent : mq_bucket_tokens(&w->bucket);
-    room -= w->promised;
+    room -= w->promised + mq_window_reserve(tx, w, leaves);
     return room > 0 ? room : 0;
 }
 
 /* When a full window is expected to have room. Does not wait for current leases, which can end at
  * any time. */
-static enum mq_status read_free(struct mq_tx *tx, struct mq_window *w, struct mq_error *err)
+static enum mq_status read_free(struct mq_tx *tx, struct mq_window *w, bool leaves,
+                                struct mq_error *err)
 {
     int64_t at_s = tx->now_s;
-    int64_t left = w->limit->n - w->flying;
+    int64_t reserve = mq_window_reserve(tx, w, leaves);
+    int64_t left = w->limit->n - w->flying - reserve;
     if (!mq_is_strict(tx)) {
-        at_s = tx->now_s + mq_bucket_wait_s(&w->bucket);
+        at_s = tx->now_s + mq_bucket_wait_s(&w->bucket, reserve);
     } else if (left > 0 && w->spent >= left) {
         MQ_TRY(mq_ledger_frees(tx, w, w->spent - left + 1, &at_s, err));
     }
-    w->free_s = at_s > tx->now_s ? at_s : tx->now_s + 1;
+    w->free_s[leaves] = at_s > tx->now_s ? at_s : tx->now_s + 1;
     return MQ_OK;
 }
 
@@ -169,10 +178,12 @@ static enum mq_status read_free(struct mq_tx *tx, struct mq_window *w, struct mq
 static enum mq_status note_full(struct mq_tx *tx, struct mq_window *w, struct mq_room *room,
                                 struct mq_error *err)
 {
-    MQ_TRY(w->free_s ? MQ_OK : read_free(tx, w, err));
+    bool leaves = room->party.leaves;
+    MQ_TRY(w->free_s[leaves] ? MQ_OK : read_free(tx, w, leaves, err));
+    int64_t free_s = w->free_s[leaves];
     room->sender_full = room->sender_full && w->limit->scope >= MQ_SCOPE_SENDER;
-    room->full = w->free_s > room->free_s ? w->limit : room->full;
-    room->free_s = w->free_s > room->free_s ? w->free_s : room->free_s;
+    room->full = free_s > room->free_s ? w->limit : room->full;
+    room->free_s = free_s > room->free_s ? free_s : room->free_s;
     return MQ_OK;
 }
 
@@ -249,7 +260,7 @@ static enum mq_status count_in(struct mq_tx *tx, size_t n, struct mq_room *room,
             continue;
         }
         MQ_TRY(mq_window_load(tx, w, err));
-        bool full = w->mine++ >= room_of(tx, w);
+        bool full = w->mine++ >= room_of(tx, w, room->party.leaves);
         *fits = *fits && !full;
         MQ_TRY(full && n == 0 ? note_full(tx, w, room, err) : MQ_OK);
     }
@@ -357,7 +368,7 @@ enum mq_status mq_windows_room(struct mq_tx *tx, const struct mq_party *party, s
         }
         MQ_TRY(find(tx, limit, who, &w, err));
         MQ_TRY(mq_window_load(tx, w, err));
-        int64_t n = room_of(tx, w);
+        int64_t n = room_of(tx, w, party->leaves);
         if (n == 0) {
             MQ_TRY(note_full(tx, w, room, err));
         }
@@ -376,11 +387,11 @@ enum mq_status mq_windows_left(struct mq_tx *tx, const struct mq_limit *limit, s
     *room = (struct mq_room){.full = NULL};
     MQ_TRY(mq_window_find(tx, limit, &room->party, &w, err));
     MQ_TRY(mq_window_load(tx, w, err));
-    room->recipients = room_of(tx, w);
+    room->recipients = room_of(tx, w, false);
     if (room->recipients == 0) {
-        MQ_TRY(read_free(tx, w, err));
+        MQ_TRY(read_free(tx, w, false, err));
         room->full = limit;
-        room->free_s = w->free_s;
+        room->free_s = w->free_s[false];
     }
     return MQ_OK;
 }

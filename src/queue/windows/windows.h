@@ -23,6 +23,7 @@ struct mq_party {
     const struct mq_job *to; /* to its recipients */
     bool only_from;          /* no other limits than those of the sender and of recipients … */
     bool only_relay;         /* … or of the relay */
+    bool leaves;             /* its priority is below 0: it leaves the reserve to other mail */
 };
 
 struct mq_room {
@@ -75,6 +76,7 @@ void mq_room_text(const struct mq_room *room, char out[MQ_WAITS_FOR_MAX]);
 struct mq_ahead {
     int64_t recipients;
     int64_t mails;
+    bool leaves; /* the last one leaves the reserve */
 };
 /* When the limits for all mail have let those go, if nothing else goes. *slowest is the limit that
  * decides; NULL if none does. */

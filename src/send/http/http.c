@@ -144,9 +144,9 @@ static bool has_token(struct mq_http_pool *pool, bool tells)
     return state == MQ_OAUTH_READY;
 }
 
-static void op_prepare(struct mq_transport *transport)
+static bool op_prepare(struct mq_transport *transport)
 {
-    has_token(pool_of(transport), true);
+    return has_token(pool_of(transport), true) || transport->troubled;
 }
 
 static void begin_pending(struct mq_http_pool *pool)

@@ -186,8 +186,7 @@ bool mq_http_finish(struct mq_http_slot *slot, struct mq_http_result *result)
     mq_http_answer(pool->api, &slot->request, result, &answer);
     mq_http_format(&answer, reply);
     if (pool->account != NULL && result->status == 401) {
-        mq_str_printable(reply, sizeof reply, strlen(reply),
-                         MQ_STR("; log in again: mailqueue login"));
+        mq_oauth_tell_refused(pool->account, reply, sizeof reply);
     }
     enum mq_outcome verdict = mq_http_decide(pool->api->service, &answer);
     memcpy(result->reason, reply, sizeof reply);

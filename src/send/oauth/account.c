@@ -1,6 +1,7 @@
 /* An account's token: when it is refreshed, by which process, and what a refusal leads to. */
 #include "send/oauth/account.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -305,4 +306,14 @@ const char *mq_oauth_failure(const struct mq_oauth *account, int64_t *retry_afte
         *retry_after_s = account->retry_after_s;
     }
     return account->failure;
+}
+
+void mq_oauth_tell_refused(const struct mq_oauth *account, char *reply, size_t size)
+{
+    char why[MQ_OAUTH_FAILURE_MAX];
+    snprintf(why, sizeof why, "account %s: ", account->name);
+    mq_oauth_append_login(why, account->name, &account->members);
+    size_t used = mq_str_printable(why, sizeof why, strlen(why), MQ_STR("; it said: "));
+    mq_str_printable(why, sizeof why, used, mq_str_of(reply));
+    snprintf(reply, size, "%s", why);
 }

@@ -7,6 +7,7 @@
 #define MQ_SEND_OAUTH_ACCOUNT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/error.h"
@@ -53,5 +54,7 @@ bool mq_oauth_refused(struct mq_oauth *account, unsigned generation);
 /* Why there is no token, with the cure. Has no secret in it, and fits a relay's trouble.
  * *retry_after_s (may be NULL): as the token endpoint named it; 0: it did not. */
 const char *mq_oauth_failure(const struct mq_oauth *account, int64_t *retry_after_s);
+/* Puts the account and the cure before the reply that refused its token. */
+void mq_oauth_tell_refused(const struct mq_oauth *account, char *reply, size_t size);
 
 #endif

@@ -100,8 +100,8 @@ static bool tells(const char *text, const struct mq_strings *members)
     return false;
 }
 
-static void append_login(char failure[MQ_OAUTH_FAILURE_MAX], const char *name,
-                         const struct mq_strings *members)
+void mq_oauth_append_login(char failure[MQ_OAUTH_FAILURE_MAX], const char *name,
+                           const struct mq_strings *members)
 {
     const char *provider = mq_oauth_member(members, "provider");
     append(failure, "log in again: mailqueue login ");
@@ -119,13 +119,13 @@ static void describe_error(const char *error, const char *name, const struct mq_
     bool grant = strcmp(error, "invalid_grant") == 0;
     bool unauthorized = strcmp(error, "unauthorized_client") == 0;
     if (refreshes && (grant || unauthorized)) {
-        append_login(failure, name, members);
+        mq_oauth_append_login(failure, name, members);
         append(failure, " (the ");
         append(failure, grant ? "refresh token has ended, was revoked or belongs to another client"
                               : "client may not use the refresh token");
     } else if (unauthorized || strcmp(error, "invalid_client") == 0) {
         append(failure, "renew the client secret or the certificate, and ");
-        append_login(failure, name, members);
+        mq_oauth_append_login(failure, name, members);
         append(failure, " (the client is refused");
     } else {
         append(failure, "no token came (the server refuses");

@@ -55,6 +55,9 @@ enum mq_status mq_oauth_grant_begin(const struct mq_strings *members, struct mq_
  * without a secret. */
 enum mq_status mq_oauth_grant_take(const struct mq_token_answer *answer, const char *name,
                                    struct mq_strings *members, char failure[MQ_OAUTH_FAILURE_MAX]);
+/* Appends the cure: "log in again: mailqueue login …". */
+void mq_oauth_append_login(char failure[MQ_OAUTH_FAILURE_MAX], const char *name,
+                           const struct mq_strings *members);
 
 /* ---- assertion.c ---- */
 

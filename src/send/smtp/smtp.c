@@ -175,9 +175,9 @@ static bool may_connect(struct pool *pool, bool tells)
     return may;
 }
 
-static void op_prepare(struct mq_transport *transport)
+static bool op_prepare(struct mq_transport *transport)
 {
-    may_connect(mq_pool_of(transport), true);
+    return may_connect(mq_pool_of(transport), true) || transport->troubled;
 }
 
 static void open_sessions(struct pool *pool)

@@ -54,12 +54,19 @@ void mq_lane_close_if_paused(struct mq_lane *lane)
     }
 }
 
-void mq_lane_prepare(struct mq_lane *lane)
+bool mq_run_prepare_lanes(const struct mq_run *run)
 {
-    struct mq_pause pause;
-    if (lane->transport->ops->prepare && !is_paused(lane, &pause)) {
-        lane->transport->ops->prepare(lane->transport);
+    bool awaits = false, ready = false;
+    for (size_t i = 0; i < run->relays->lane_count; i++) {
+        struct mq_transport *transport = run->relays->lanes[i]->transport;
+        struct mq_pause pause;
+        if (!is_paused(run->relays->lanes[i], &pause)) {
+            bool done = !transport->ops->prepare || transport->ops->prepare(transport);
+            awaits = awaits || !done;
+            ready = ready || (done && !transport->troubled);
+        }
     }
+    return ready || !awaits;
 }
 
 void mq_lane_reopen(struct mq_lane *lane)

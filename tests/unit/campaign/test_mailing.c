@@ -105,7 +105,6 @@ static void test_adds_many(void **state)
     assert_int_equal(mq_adding_added(adding), DIFFERENT);
     mq_adding_free(adding);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_recipient"), DIFFERENT);
-    assert_int_equal(fx_int(&fx, "SELECT max(id) - min(id) + 1 FROM mail_recipient"), DIFFERENT);
     /* Of two with the same address, the first one is there. */
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_recipient WHERE "
                                  "address <> '[\"r' || substr(name, 2) || '@example.net\"]'"),

@@ -42,18 +42,36 @@ static void test_forty_an_hour(void **state)
     struct mq_bucket b = {.limit = 40, .cap = 5, .units = 0, .last_refill_s = 1000};
     int64_t now = 1000;
     (void)state;
-    assert_int_equal(mq_bucket_wait_s(&b), 90);
+    assert_int_equal(mq_bucket_wait_s(&b, 0), 90);
     for (int mails = 0; mails < 1000; mails++) {
         mq_bucket_refill(&b, now + 89);
         assert_int_equal(mq_bucket_tokens(&b), 0);
-        assert_int_equal(mq_bucket_wait_s(&b), 1);
+        assert_int_equal(mq_bucket_wait_s(&b, 0), 1);
         now += 90;
         mq_bucket_refill(&b, now);
         assert_int_equal(mq_bucket_tokens(&b), 1);
-        assert_int_equal(mq_bucket_wait_s(&b), 0);
+        assert_int_equal(mq_bucket_wait_s(&b, 0), 0);
         mq_bucket_take(&b, 1);
         assert_int_equal(b.units, 0);
     }
+}
+
+/* One token must stay for mail that leaves the reserve, whatever is wanted. */
+static void test_reserve(void **state)
+{
+    static const struct {
+        int64_t wanted, most, reserve;
+    } samples[] = {{2, 5, 2}, {4, 5, 4}, {5, 5, 4}, {900, 5, 4}, {1, 2, 1},
+                   {2, 2, 1}, {1, 1, 0}, {0, 5, 0}, {3, 0, 0}};
+    struct mq_bucket b = {.limit = 60, .cap = 5, .units = UNITS, .last_refill_s = 1000};
+    (void)state;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        assert_int_equal(mq_bucket_reserve(samples[i].wanted, samples[i].most), samples[i].reserve);
+    }
+    assert_int_equal(mq_bucket_wait_s(&b, 0), 0);
+    assert_int_equal(mq_bucket_wait_s(&b, 2), 120);
+    mq_bucket_refill(&b, 1120);
+    assert_int_equal(mq_bucket_wait_s(&b, 2), 0);
 }
 
 static void test_refill_borders(void **state)
@@ -83,13 +101,13 @@ static void test_refill_borders(void **state)
     mq_bucket_refill(&b, 3602);
     assert_int_equal(mq_bucket_tokens(&b), 1000000000);
     b = (struct mq_bucket){.limit = 1, .cap = 1, .last_refill_s = 1000};
-    assert_int_equal(mq_bucket_wait_s(&b), 3600);
+    assert_int_equal(mq_bucket_wait_s(&b, 0), 3600);
     mq_bucket_refill(&b, 10000);
     assert_int_equal(b.units, UNITS);
     b = (struct mq_bucket){.limit = 0, .cap = 0, .units = 0, .last_refill_s = 5};
     mq_bucket_refill(&b, 100000);
     assert_int_equal(b.units, 0);
-    assert_int_equal(mq_bucket_wait_s(&b), 0);
+    assert_int_equal(mq_bucket_wait_s(&b, 0), 0);
 }
 
 /* In steps of any size the refills add up to the same: rounding neither loses nor gains tokens. */
@@ -129,11 +147,11 @@ static void test_take_and_give(void **state)
     mq_bucket_take(&b, 6);
     assert_int_equal(b.units, 0);
     b.units = UNITS - 1;
-    assert_int_equal(mq_bucket_wait_s(&b), 1);
+    assert_int_equal(mq_bucket_wait_s(&b, 0), 1);
     b.units = UNITS - 40;
-    assert_int_equal(mq_bucket_wait_s(&b), 1);
+    assert_int_equal(mq_bucket_wait_s(&b, 0), 1);
     b.units = UNITS - 41;
-    assert_int_equal(mq_bucket_wait_s(&b), 2);
+    assert_int_equal(mq_bucket_wait_s(&b, 0), 2);
 }
 
 static void test_text(void **state)
@@ -194,9 +212,13 @@ static void test_round_trip(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default_cap),    cmocka_unit_test(test_forty_an_hour),
-        cmocka_unit_test(test_refill_borders), cmocka_unit_test(test_refill_is_exact),
-        cmocka_unit_test(test_take_and_give),  cmocka_unit_test(test_text),
+        cmocka_unit_test(test_default_cap),
+        cmocka_unit_test(test_forty_an_hour),
+        cmocka_unit_test(test_reserve),
+        cmocka_unit_test(test_refill_borders),
+        cmocka_unit_test(test_refill_is_exact),
+        cmocka_unit_test(test_take_and_give),
+        cmocka_unit_test(test_text),
         cmocka_unit_test(test_round_trip),
     };
     return cmocka_run_group_tests_name("bucket", tests, NULL, NULL);

@@ -6,8 +6,8 @@
  * recipient occupies its place from claim to settle, and for the window and a second after.
  * average: tokens paid less tokens given back are at most N + capacity in any window.
  *
- * MQ_LIMIT_SEEDS sets the number of seeds (1), MQ_LIMIT_DAYS the days (3; 30 take a minute of the
- * processor). */
+ * MQ_LIMIT_SEEDS sets the number of seeds (1), MQ_LIMIT_DAYS the days (3). tools/torture windows
+ * runs 30 days, which take about seven minutes of the processor. */
 #include "limit_scene.h"
 
 static int64_t span_ms(void)

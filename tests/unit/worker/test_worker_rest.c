@@ -108,6 +108,25 @@ static void test_new_mail(void **state)
     assert_in_range(plan.begun, 12, 20); /* in a minute */
 }
 
+/* A campaign waits for the hourly limit; new mail has the reserve, and goes at once. */
+static void test_reserve(void **state)
+{
+    struct scene_worker *scene = *state;
+    fx_set(&scene->fx, "mailMaxPerHour", "60");
+    for (int i = 0; i < 5; i++) {
+        fx_enqueue(&scene->fx, &(struct mail){.recipients = "b@example.org",
+                                              .body = "Subject: x\r\n\r\nx\r\n",
+                                              .priority = -10});
+    }
+    plan.sql[0] = INSERT("1");
+    plan.at_ms[0] = 26000;
+    plan.end_ms = 55000;
+    run_daemon(scene);
+    assert_int_equal(scene->report.sent, 4);
+    assert_in_range(plan.sent_ms, 26000, 26200);
+    assert_in_range(plan.begun, 12, 25);
+}
+
 /* An application that writes into the same file all the time causes two claims a second at most. */
 static void test_writes_of_others(void **state)
 {
@@ -207,6 +226,7 @@ int main(void)
         T(test_new_mail),
         T(test_writes_of_others),
         T(test_mail_that_becomes_due),
+        T(test_reserve),
         T(test_commands),
         T(test_limit_raised_while_it_waits_for_a_token),
         T(test_clock_jumps),

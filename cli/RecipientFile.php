@@ -1,0 +1,115 @@
+<?php
+
+declare(strict_types=1);
+
+namespace MailQueue\Cli;
+
+use MailQueue\Campaign;
+use MailQueue\MessageException;
+
+/**
+ * Adds the recipients in a file to a campaign. The file is CSV, or has a JSON object in each line,
+ * as Campaign::add() takes them. Only the line at hand is in memory.
+ *
+ * @phpstan-type Recipient array{address: string, name?: string|null,
+ *     fields?: array<string, mixed>|null}
+ */
+final class RecipientFile
+{
+    private const COLUMNS = ['address', 'name'];
+    /** If none of so many lines can be taken, the file is not for this message. */
+    private const HOPELESS = 1000;
+
+    public readonly Import $import;
+    private readonly ?Progress $progress;
+    private int $line = 0;
+
+    /** @param resource $file */
+    public function __construct(
+        private readonly Campaign $campaign,
+        private $file,
+        bool $isShown,
+    ) {
+        $this->import = new Import();
+        $size = (int) (fstat($file)['size'] ?? 0);
+        $this->progress = $isShown ? new Progress($size > 0 ? $size : null) : null;
+    }
+
+    /** Returns how many were new. A line that cannot be taken does not keep the others back. */
+    public function add(): int
+    {
+        $before = $this->campaign->progress()['recipients'];
+        $rows = new \NoRewindIterator($this->recipients());
+        while ($rows->valid()) {
+            try {
+                $this->campaign->add($rows);
+            } catch (MessageException $e) {
+                $why = (string) preg_replace('/\Arecipient \d+: /', '', $e->getMessage());
+                $this->import->fault($this->line, $why);
+                $this->giveUp();
+                $rows->next();
+            }
+        }
+        $this->progress?->end();
+        return $this->campaign->progress()['recipients'] - $before;
+    }
+
+    private function giveUp(): void
+    {
+        if ($this->import->faulty === self::HOPELESS
+            && $this->import->read === self::HOPELESS) {
+            $this->progress?->end();
+            $this->import->showFaults();
+            throw new Stop('None of the first ' . self::HOPELESS . ' lines can be taken: stopped '
+                . 'here.', ExitCode::DATAERR);
+        }
+    }
+
+    /** @return \Generator<int, Recipient> */
+    private function recipients(): \Generator
+    {
+        $first = Csv::firstLine($this->file);
+        $rows = str_starts_with(ltrim($first), '{') ? $this->objects($first) : $this->rows($first);
+        foreach ($rows as $line => $row) {
+            $this->line = $line;
+            $this->import->read++;
+            $this->progress?->at(
+                (int) ftell($this->file),
+                number_format($this->import->read) . ' lines'
+            );
+            if ($row === null) {
+                $this->import->fault($line, 'this is not a JSON object');
+                continue;
+            }
+            yield $row;
+        }
+    }
+
+    /** @return \Generator<int, Recipient> of CSV; an empty cell is a field that is missing */
+    private function rows(string $first): \Generator
+    {
+        foreach (Csv::rows($this->file, $first, self::COLUMNS) as $line => $row) {
+            if ($line === 1 && !str_contains($row['address'], '@')) {
+                throw new Stop('The first line names the columns, and one of them must be '
+                    . '"address"; it is: ' . substr($first, 0, 200), ExitCode::DATAERR);
+            }
+            $fields = array_diff_key($row, array_flip(self::COLUMNS));
+            yield $line => ['address' => $row['address'], 'name' => $row['name'] ?? null,
+                'fields' => array_filter($fields, static fn (string $cell): bool => $cell !== '')];
+        }
+    }
+
+    /** @return \Generator<int, ?Recipient> of JSON lines; null: it is no object */
+    private function objects(string $text): \Generator
+    {
+        for ($line = 1; $text !== false; $line++, $text = fgets($this->file)) {
+            if (trim($text) === '') {
+                continue;
+            }
+            $row = json_decode($text, true, 64, JSON_BIGINT_AS_STRING);
+            /** @var ?Recipient $row what it has is checked in Campaign::add() */
+            $row = is_array($row) ? $row : null;
+            yield $line => $row;
+        }
+    }
+}

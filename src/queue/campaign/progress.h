@@ -1,0 +1,41 @@
+/* What became of the recipients of campaigns, and another try for those that failed. */
+#ifndef MQ_QUEUE_CAMPAIGN_PROGRESS_H
+#define MQ_QUEUE_CAMPAIGN_PROGRESS_H
+
+#include "policy/states.h"
+#include "queue/campaign/campaign.h"
+
+struct mq_job_list;
+
+struct mq_campaign_progress {
+    struct mq_campaign campaign;
+    int64_t jobs[MQ_STATE_COUNT];
+    int64_t refused; /* of the parked ones */
+    int64_t limit;   /* recipients an hour for all mail; 0: none */
+    int64_t now_s;
+};
+/* Reads one; the caller clears its campaign. MQ_INVALID: there is none. */
+enum mq_status mq_campaign_look(struct mq_queue *queue, int64_t id,
+                                struct mq_campaign_progress *out, struct mq_error *err);
+
+struct mq_campaign_list {
+    struct mq_campaign_progress *items;
+    size_t count;
+};
+void mq_campaign_list_clear(struct mq_campaign_list *list);
+/* Reads the newest ones whose id is less than `before`, by descending id. */
+enum mq_status mq_campaigns_look(struct mq_queue *queue, int64_t before, int limit,
+                                 struct mq_campaign_list *out, struct mq_error *err);
+
+struct mq_campaign_page {
+    int64_t id, after; /* of the campaign, and of a job */
+    int limit;
+};
+/* Lists parked jobs, by ascending id. */
+enum mq_status mq_campaign_failures(struct mq_queue *queue, const struct mq_campaign_page *page,
+                                    struct mq_job_list *out, struct mq_error *err);
+/* Makes refused and exhausted jobs pending; a finished campaign runs again for them. */
+enum mq_status mq_campaign_retry(struct mq_queue *queue, int64_t id, int64_t *changed,
+                                 struct mq_error *err);
+
+#endif
