@@ -48,6 +48,7 @@ $shells = [
 $options = static fn(array $table): array => array_map(static fn(string $name): string => '--' . explode('=', $name)[0], array_keys($table));
 require "$share/../cli/Command/Command.php";
 require "$share/../cli/Command/Bounce.php";
+require "$share/../cli/Command/Bounces.php";
 require "$share/../cli/Command/Suppress.php";
 require "$share/../cli/Command/Campaign.php";
 require "$share/../cli/Commands.php";

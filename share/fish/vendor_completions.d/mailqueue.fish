@@ -1,5 +1,5 @@
 # Completion of mailqueue for fish. tools/share writes this file.
-set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget suppress bounce bounces config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
+set -l commands work status health stats metrics list show log retry resend uncertain hold delete forget suppress campaign bounce bounces config page send sendmail mailq login logout accounts migrate adopt migrate-store verdict doctor
 complete -c mailqueue -f
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a work -d 'Send what is due'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a status -d 'Show how many mails have each status'
@@ -16,10 +16,13 @@ complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a hold -d 
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a delete -d 'Delete mail that is not being sent'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a forget -d 'Erase what the queue knows of an address'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a suppress -d 'Addresses that get no mail'
+complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -f -a 'add remove list import export'
+complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a campaign -d 'One message for many recipients'
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -f -a 'create add start pause resume cancel status failures retry preview test'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a bounce -d 'Read a bounce or a complaint from standard input'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a bounces -d 'Read bounces and complaints from a mailbox'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a config -d 'Show the settings in the database'
-complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailSlowDomains mailHoursKept mailLastRun mailSuppressed mailSuppressionKey mailCampaigns mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
+complete -c mailqueue -n '__fish_seen_subcommand_from config' -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailReserve mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailSlowDomains mailHoursKept mailLastRun mailSuppressed mailSuppressionKey mailCampaigns mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a page -d 'Print the PHP file that shows the queue in a browser'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one mail now'
 complete -c mailqueue -n "not __fish_seen_subcommand_from $commands" -a sendmail -d 'Queue the message on standard input'
@@ -55,6 +58,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from work' -l batch -d 'mails p
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l max-bytes -d 'bytes of messages in memory at a time' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l lease -d 'how long a claim holds before it can be taken back' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l workers -d 'how many runs may work at the same time' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l processes -d 'run N workers beside each other' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l grace -d 'how long mails that are being sent have after SIGTERM' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l on-uncertain -d 'what to do when nobody knows whether the relay took a mail' -r -f -a 'retry hold'
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l verbose -d 'log what is sent with its subject'
@@ -72,6 +76,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from list' -l reference -d 'onl
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l recipient -d 'only mail to an address with this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l error -d 'only mail whose last error has this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l subject -d 'only mail whose subject has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from list' -l campaign -d 'only mail of this campaign' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l older -d 'only mail that was enqueued before 90m' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l limit -d 'at most N' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from list' -l after -d 'only higher ids' -r -f
@@ -87,6 +92,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l reference -d 'on
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l recipient -d 'only mail to an address with this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l error -d 'only mail whose last error has this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l subject -d 'only mail whose subject has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l campaign -d 'only mail of this campaign' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l older -d 'only mail that was enqueued before 90m' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l yes -d 'change what the filter finds without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l all -d 'without ids'
@@ -101,6 +107,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l reference -d
 complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l recipient -d 'only mail to an address with this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l error -d 'only mail whose last error has this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l subject -d 'only mail whose subject has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l campaign -d 'only mail of this campaign' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l older -d 'only mail that was enqueued before 90m' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from uncertain' -l yes -d 'change what the filter finds without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l status -d 'only mail that is pending' -r -f -a 'pending sending failed parked held'
@@ -109,6 +116,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l reference -d 'onl
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l recipient -d 'only mail to an address with this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l error -d 'only mail whose last error has this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l subject -d 'only mail whose subject has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l campaign -d 'only mail of this campaign' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l older -d 'only mail that was enqueued before 90m' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from hold' -l yes -d 'change what the filter finds without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l status -d 'only mail that is pending' -r -f -a 'pending sending failed parked held'
@@ -117,6 +125,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l reference -d 'o
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l recipient -d 'only mail to an address with this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l error -d 'only mail whose last error has this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l subject -d 'only mail whose subject has this text in it' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l campaign -d 'only mail of this campaign' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l older -d 'only mail that was enqueued before 90m' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from delete' -l yes -d 'change what the filter finds without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from forget' -l dry-run -d 'say what would be erased'
@@ -128,6 +137,17 @@ complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l source -d 'wh
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l dry-run -d 'say what would be done'
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l limit -d 'list' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l after -d 'list' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l type -d 'create' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l priority -d 'create' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l max-attempts -d 'create' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l envelope-from -d 'create' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l relay -d 'create' -r -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailReserve mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailSlowDomains mailHoursKept mailLastRun mailSuppressed mailSuppressionKey mailCampaigns mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l at -d 'start' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l watch -d 'status'
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l as -d 'test' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l limit -d 'status' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l after -d 'failures' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l yes -d 'cancel without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from bounce' -l dry-run -d 'say what the report is'
 complete -c mailqueue -n '__fish_seen_subcommand_from bounces' -l keep -d 'leave what was recorded'
 complete -c mailqueue -n '__fish_seen_subcommand_from bounces' -l delete -d 'delete what was recorded'
