@@ -159,6 +159,8 @@ for i in 1 2 3; do echo hi | mailqueue sendmail b@example.net; done; $block", 's
     ['block' => "docs/bounces.md: \$queue->enqueue(['from' => 'Shop", 'through' => php($queue,
         'echo $queue->job($queue->jobs(subject: "Your order")[0]->id)->envelopeFrom, $queue->delete([$queue->jobs(subject: "Your order")[0]->id]);'),
         'shows' => '/^bounces\+\*@example.org1$/m'],
+    ['block' => 'docs/bounces.md: <?php // webhook.php', 'through' => php('putenv("MAILGUN_WEBHOOK_KEY=0123456789abcdef"); putenv("POSTMARK_WEBHOOK_SECRET=hook:0123456789");
+        $_SERVER["REQUEST_METHOD"] = "GET";'), 'shows' => '/takes POST only/'],
     ['block' => 'docs/bounces.md: mailqueue bounce --dry-run', 'through' => static fn(string $block): string
         => 'printf "From: ann@example.net\nSubject: Re: x\n\nhi\n" >message.eml; ' . $block, 'shows' => '/^Not a report\.$/m'],
     ['block' => "docs/campaigns.md: \$campaign = \$queue->campaign('spring')", 'through' => php($queue . '$members = [["email" => "ann@example.net", "name" => "Ann"]];',
@@ -352,6 +354,7 @@ return ['steps' => $steps, 'left' => [
     'docs/bounces.md: bounces: "|mailqueue' => 'part of a file; tests/bounce/postfix.phpt has such an alias',
     'docs/bounces.md: mailqueue unix' => 'part of a file; tests/bounce/postfix.phpt has such a transport',
     'docs/bounces.md: # a router' => 'part of a file; tests/bounce/exim.phpt has them',
+    'docs/bounces.md: export MAILQUEUE_DATABASE' => 'needs a mailbox; tests/bounce/mailbox.phpt has some',
     'docs/bounces.md: "|/home/me' => 'part of a file',
     'docs/campaigns.md: {' => 'fields of a recipient, as JSON',
     'docs/campaigns.md: Hello {{' => 'tests/unit/mime/test_campaign_docs.c renders it',
