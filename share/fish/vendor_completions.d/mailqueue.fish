@@ -55,12 +55,12 @@ complete -c mailqueue -n '__fish_seen_subcommand_from work' -l time-limit -d 'cl
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l message-limit -d 'send at most N mails' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l connections -d 'at most N sessions' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l batch -d 'mails per claim' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from work' -l max-bytes -d 'bytes of messages in memory at a time' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l max-bytes -d 'bytes of messages in memory' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l lease -d 'how long a claim holds before it can be taken back' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from work' -l workers -d 'how many runs may work at the same time' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from work' -l processes -d 'run N workers beside each other' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l workers -d 'how many may run at a time' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l processes -d 'run N workers side by side' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l grace -d 'how long mails that are being sent have after SIGTERM' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from work' -l on-uncertain -d 'what to do when nobody knows whether the relay took a mail' -r -f -a 'retry hold'
+complete -c mailqueue -n '__fish_seen_subcommand_from work' -l on-uncertain -d 'if nobody knows whether the relay took it' -r -f -a 'retry hold'
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l verbose -d 'log what is sent with its subject'
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l log -d 'the JSON-lines log' -r -F
 complete -c mailqueue -n '__fish_seen_subcommand_from work' -l daemon -d 'wait for more mail instead of ending'
