@@ -52,7 +52,7 @@ final class Report
         . '|#?[45]\.\d\.\d{1,3}(?![\d.]*\d)).*(?:\r?\n[ \t]+\S.*){0,4}/m';
 
     /**
-     * @param self::* $what
+     * @param string $what one of the constants above
      * @param list<Notice> $notices what it says of recipients
      */
     private function __construct(
@@ -158,7 +158,7 @@ final class Report
         $address = trim($fields['original-rcpt-to'] ?? $fields['removal-recipient'] ?? '', " \t<>");
         $addresses = str_contains($address, '@') ? [$address] : [];
         return $kind === null ? new self(self::OTHER) : new self(self::COMPLAINT, [
-            new Notice($addresses, $kind, 'feedback report: ' . ($fields['feedback-type'] ?? '')
+            new Notice($addresses, $kind, 'feedback report: ' . $fields['feedback-type']
                 . ', ' . ($fields['user-agent'] ?? '')),
         ]);
     }

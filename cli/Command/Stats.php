@@ -81,8 +81,10 @@ final class Stats extends Command
             }
             $table[] = [...$line, self::wait($row['p50']), self::wait($row['p95'])];
         }
-        $width = self::BAR + array_sum(array_map(static fn (int $i): int => 2
-            + max(array_map(Terminal::width(...), array_column($table, $i))), array_keys($table[0])));
+        $width = self::BAR;
+        foreach (array_keys($table[0]) as $i) {
+            $width += max([0, ...array_map(Terminal::width(...), array_column($table, $i))]) + 2;
+        }
         if (stream_isatty(STDOUT) && $width <= Terminal::columns(STDOUT)) {
             $bars = array_map(static fn (array $row): string
                 => str_repeat('█', (int) round(self::BAR * self::sent($row) / $most)), $rows);

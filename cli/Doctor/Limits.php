@@ -22,7 +22,10 @@ final class Limits extends Check
     public function look(MailQueue $queue): void
     {
         $known = $this->known();
-        foreach ($known === null ? [] : ['mailLimits', 'mailWarmup'] as $key) {
+        if ($known === null) {
+            return;
+        }
+        foreach (['mailLimits', 'mailWarmup'] as $key) {
             $text = (string) $queue->config($key);
             preg_match_all('/\bper\h+relay\h+([^\s,]+)/i', $text, $matches);
             foreach (array_unique($matches[1]) as $name) {
@@ -44,14 +47,17 @@ final class Limits extends Check
         try {
             $relays = $this->settings->relays();
             $transports = Map::transports($this->settings->transport(), $relays);
-            if (array_filter([$relays, ...$transports], static fn ($one) => $one instanceof \Closure)) {
-                return null;
+            $names = [];
+            foreach ([$relays, ...$transports] as $one) {
+                if ($one instanceof \Closure) {
+                    return null;
+                }
             }
-            $dsns = array_map(
-                static fn (?string $one): array => Group::relays($one ?? 'sendmail://default'),
-                $transports
-            );
-            return array_unique(array_map(MailQueue::checkTransport(...), array_merge(...$dsns)));
+            foreach ($transports as $one) {
+                $dsns = Group::relays(is_string($one) ? $one : 'sendmail://default');
+                array_push($names, ...array_map(MailQueue::checkTransport(...), $dsns));
+            }
+            return array_unique($names);
         } catch (\ValueError | Stop) {
             return null; // another finding says why
         }
@@ -68,7 +74,8 @@ final class Limits extends Check
             preg_match('~://(?:[^/?]*@)?([^/?]*)~', $relay, $place);
             preg_match('~\A(?:\[([^]]*)|([^:]*))~', $place[1] ?? $relay, $host);
             $words = [$place[1] ?? $relay, $host[2] ?? $host[1] ?? ''];
-            if ($relay === $name || in_array(strtolower($name), array_map(strtolower(...), $words), true)) {
+            $words = array_map(strtolower(...), $words);
+            if ($relay === $name || in_array(strtolower($name), $words, true)) {
                 return true;
             }
         }
