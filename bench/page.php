@@ -17,6 +17,7 @@ require_once dirname(__DIR__) . '/tests/lib/fpm.inc';
 
 const PAGE_POLL = 10.0; // ms
 const PAGE_VIEW = 100.0;
+const PAGE_SUPPRESSED = 200_000;
 
 function bench_page(Results $results, bool $quick): void
 {
@@ -102,6 +103,10 @@ function page_fill(MailQueue $queue, \PDO $pdo, int $mails, callable $series): v
     $pdo->exec("INSERT INTO people SELECT i, 'member' || i || '@example.net' FROM "
         . $series($mails));
     page_fill_campaigns($pdo, $series);
+    for ($i = 0; $i < PAGE_SUPPRESSED; $i += 1000) {
+        MailQueue\Internal::suppressMany($queue, array_map(static fn(int $n): array
+            => ["gone$n@example.net", 'hard_bounce', null, 'bench', 0], range($i, $i + 999)));
+    }
     page_fill_one($queue, $pdo, $series);
 }
 
@@ -148,7 +153,8 @@ function page_views(int $mails): array
             'mails&older=30d', "mail&id=$middle", 'mail&id=' . $mails + 1,
             'mail&id=' . $mails * 2, 'preview&id=' . $mails + 1, 'source&id=' . $mails + 1,
             'uncertain', 'campaigns', 'mails&campaign=week52',
-            'mails&status=parked&campaign=week52', 'relays', 'settings', 'status.json',
+            'mails&status=parked&campaign=week52', 'suppressions', 'suppressions&address=nobody',
+            'mails&status=held', 'text&id=' . $mails + 1, 'relays', 'settings', 'status.json',
             'metrics'] as $view
     ) {
         $views[$view] = $view;
