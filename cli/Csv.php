@@ -7,6 +7,8 @@ namespace MailQueue\Cli;
 /** CSV (RFC 4180) as spreadsheets write it, with addresses in it. */
 final class Csv
 {
+    public const OPEN = 'a quote in it has no end, so the lines after it are a part of it';
+
     /**
      * The first line of a file, without a byte order mark.
      *
@@ -24,7 +26,8 @@ final class Csv
      * @param resource $file
      * @param string $first its first line, which has been read
      * @param list<string> $known columns whose names are these in upper or lower case
-     * @return \Generator<int, array<string, string>>
+     * @return \Generator<int, array<string, string>|null> null: a quote in it has no end, so that
+     *     the lines after it are a part of it
      */
     public static function rows($file, string $first, array $known): \Generator
     {
@@ -41,7 +44,9 @@ final class Csv
         for ($next = 2; ($cells = fgetcsv($file, null, $by, '"', '')) !== false;) {
             $line = $next;
             $next += 1 + array_sum(array_map(self::lineEnds(...), $cells));
-            if ($cells !== [null] && $cells !== ['']) { // not an empty line
+            if ($next > $line + 1 && (feof($file) || preg_grep('/\n.*@/', $cells) !== [])) {
+                yield $line => null;
+            } elseif ($cells !== [null] && $cells !== ['']) { // not an empty line
                 yield $line => self::row($names, $cells);
             }
         }

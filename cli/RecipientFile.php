@@ -69,7 +69,8 @@ final class RecipientFile
     private function recipients(): \Generator
     {
         $first = Csv::firstLine($this->file);
-        $rows = str_starts_with(ltrim($first), '{') ? $this->objects($first) : $this->rows($first);
+        $isJson = str_starts_with(ltrim($first), '{');
+        $rows = $isJson ? $this->objects($first) : $this->rows($first);
         foreach ($rows as $line => $row) {
             $this->line = $line;
             $this->import->read++;
@@ -78,17 +79,21 @@ final class RecipientFile
                 number_format($this->import->read) . ' lines'
             );
             if ($row === null) {
-                $this->import->fault($line, 'this is not a JSON object');
+                $this->import->fault($line, $isJson ? 'this is not a JSON object' : Csv::OPEN);
                 continue;
             }
             yield $row;
         }
     }
 
-    /** @return \Generator<int, Recipient> of CSV; an empty cell is a field that is missing */
+    /** @return \Generator<int, ?Recipient> of CSV; an empty cell is a field that is missing */
     private function rows(string $first): \Generator
     {
         foreach (Csv::rows($this->file, $first, self::COLUMNS) as $line => $row) {
+            if ($row === null) {
+                yield $line => null;
+                continue;
+            }
             if ($line === 1 && !str_contains($row['address'], '@')) {
                 throw new Stop('The first line names the columns, and one of them must be '
                     . '"address"; it is: ' . substr($first, 0, 200), ExitCode::DATAERR);

@@ -23,7 +23,8 @@ abstract class ServerDatabase extends Database
             'envelope_from', 'relay', 'scope', 'list_url', 'start_at', 'created_at', 'started_at',
             'finished_at', 'on_finished', 'last_id', 'fed_to', 'recipients', 'fed', 'sent',
             'suppressed', 'uncertain'],
-        ['id', 'campaign_id', 'hash', 'address', 'name', 'fields', 'cleared']];
+        ['id', 'campaign_id', 'hash', 'address', 'name', 'fields', 'cleared'],
+        ['hash', 'event', 'at', 'kind', 'n']];
 
     /** Gives the indexes of the staged tables their final names. */
     abstract protected function nameIndexes(): void;

@@ -47,9 +47,15 @@ final class Recorder
             $least,
             $reason,
             $event->scope,
-            self::cut("$event->source: $event->text"),
+            self::cut("$event->source: " . self::withoutAddresses($event->text)),
             $event->at
         ));
+    }
+
+    /** `forget` could not find an address in there. */
+    private static function withoutAddresses(string $text): string
+    {
+        return (string) preg_replace('/[^\s<>"\'():;,@]{1,64}@[\w.-]+/', '…', $text);
     }
 
     private static function cut(string $text): string

@@ -44,6 +44,8 @@ final class Report
         . '|still being (?:re)?tried/i';
     private const GIVEN_UP = '/permanent(?:ly| fail| err| fatal)|giv(?:en|ing) (?:it )?up'
         . '|has (?:been )?fail/i';
+    /** Automatic answers to the mail; a server's report is no answer. */
+    private const REPLY = '/\A\s*(?:re|aw|antw(?:ort)?|sv|vs|tr|odp|rif|auto)\s*(?:\[\d+\])?\s*:/i';
     private const AWAY = '/^(?:auto(?:matic|mated)?[- ]?(?:reply|response)|automatische antwort'
         . '|out of (?:the )?office|vacation|away from|abwesen|réponse automatique'
         . '|respuesta autom)/iu';
@@ -202,9 +204,13 @@ final class Report
         $from = self::decoded((string) $mail->header('From'));
         $isNull = preg_match('/\A<\s*>/', (string) $mail->header('Return-Path')) === 1;
         $isBounce = preg_match(self::SUBJECT, $subject) === 1;
-        $saysSo = self::said($mail->body) !== '' || stripos($mail->body, 'deliver') !== false;
-        return preg_match(self::AWAY, $subject) !== 1 && (preg_match(self::MAILER, $from) === 1
-            ? $isBounce || $saysSo : $isBounce && ($isNull || $from === ''));
+        $isReply = preg_match(self::REPLY, $subject) === 1
+            || $mail->header('X-Autoreply') !== null || $mail->header('X-Autorespond') !== null;
+        $saysCode = self::said($mail->body) !== '';
+        $saysSo = $saysCode || stripos($mail->body, 'deliver') !== false;
+        return !$isReply && preg_match(self::AWAY, $subject) !== 1
+            && (preg_match(self::MAILER, $from) === 1 ? $isBounce || $saysSo
+                : $isBounce && $saysCode && ($isNull || $from === ''));
     }
 
     private static function isAutomatic(MessagePart $mail, string $subject): bool

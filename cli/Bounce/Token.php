@@ -7,8 +7,11 @@ namespace MailQueue\Cli\Bounce;
 /** The tokens of envelope senders, which src/mime/verp.c makes. */
 final class Token
 {
-    /** How long after its mail a token is good: servers try for up to a week, people are slower. */
-    private const DAYS = 30;
+    /**
+     * How many days after that of its mail a token is good: servers try for up to a week, people
+     * are slower. A row of mail_bounce, which is kept for 30 days, then knows each event of it.
+     */
+    private const DAYS = 29;
     private const DAY_S = 86400;
     private const VERSION = "\x01";
     private const TEXT = 11; // octets: version, day, hash
@@ -19,12 +22,17 @@ final class Token
      * The hash of the address that the first good token of a text is for; null: it has none.
      *
      * @param string $secret the config key mailSuppressionKey
+     * @throws \UnexpectedValueException without the key no token can be read, and none is lost
      */
     public static function find(string $secret, string $text): ?int
     {
-        $key = substr((string) @hex2bin($secret), 16);
+        $key = substr((string) @hex2bin(trim($secret)), 16);
         preg_match_all('/[a-z2-7]{32}(?=@)/i', $text, $matches);
-        foreach (strlen($key) === 32 ? array_unique($matches[0]) : [] as $token) {
+        if ($matches[0] !== [] && strlen($key) !== 32) {
+            throw new \UnexpectedValueException('Config key mailSuppressionKey is missing or '
+                . 'damaged: restore it from a backup of the config table.');
+        }
+        foreach (array_unique($matches[0]) as $token) {
             $hash = self::read($key, self::octets(strtolower($token)));
             if ($hash !== null) {
                 return $hash;

@@ -7,7 +7,6 @@ namespace MailQueue\Cli\Command;
 use MailQueue\Cli\Bounce\Reader;
 use MailQueue\Cli\Bounce\Recorder;
 use MailQueue\Cli\ExitCode;
-use MailQueue\Cli\Failure;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 
@@ -31,15 +30,6 @@ final class Bounce extends Command
         if (stream_isatty(STDIN)) {
             throw Stop::usage('bounce reads a report from standard input: mailqueue bounce < FILE');
         }
-        try {
-            return $this->read();
-        } catch (\Throwable $e) { // other codes make the mail server give the report up
-            throw new Stop(Failure::text($e), ExitCode::TEMPFAIL);
-        }
-    }
-
-    private function read(): int
-    {
         $queue = $this->settings->queue();
         $reading = (new Reader($queue))->read(STDIN);
         $recorder = new Recorder($queue);

@@ -216,6 +216,10 @@ final class Suppress extends Command
     {
         foreach (Csv::rows($file, Csv::firstLine($file), self::COLUMNS) as $line => $row) {
             $this->import->read++;
+            if ($row === null) {
+                $this->import->fault($line, Csv::OPEN);
+                continue;
+            }
             $at = self::time($row['created_at'] ?? '');
             if ($at === null) {
                 $this->import->fault($line, 'created_at is not a time, such as '

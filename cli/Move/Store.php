@@ -31,6 +31,7 @@ final class Store
     public readonly string $suppressions;
     public readonly string $campaigns;
     public readonly string $recipients;
+    public readonly string $bounces;
     public bool $aborts = false; // the command gives the move up
 
     public function __construct(
@@ -51,7 +52,7 @@ final class Store
             $this->limitLocks();
         }
         [$this->jobs, $this->bodies, $this->spent, $this->windows, $this->counters, $this->log,
-            $this->suppressions, $this->campaigns, $this->recipients]
+            $this->suppressions, $this->campaigns, $this->recipients, $this->bounces]
             = array_map($this->quoted(...), (new Names($table))->tables());
     }
 

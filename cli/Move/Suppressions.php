@@ -37,6 +37,7 @@ final class Suppressions
                 is_string($source) ? $source : null, (int) self::text($at)];
         }
         $this->target->run("DELETE FROM {$this->target->suppressions}");
+        $this->copyBounces();
         $this->target->run("UPDATE {$this->target->jobs} SET cleared = NULL WHERE id >= ? "
             . 'AND cleared IS NOT NULL', [$base]);
         $list = implode(', ', self::COLUMNS);
@@ -49,6 +50,34 @@ final class Suppressions
             foreach (array_chunk($rows, self::ROWS_WRITTEN) as $some) {
                 $this->write($list, $some);
             }
+        }
+    }
+
+    /** They have hashes of the source's key; with them soft bounces go on being counted. */
+    private function copyBounces(): void
+    {
+        $this->target->run("DELETE FROM {$this->target->bounces}");
+        $order = 'ORDER BY hash, event LIMIT ' . self::ROWS_WRITTEN . ' OFFSET ';
+        for ($done = 0; ; $done += count($rows)) {
+            $rows = $this->source->all('SELECT hash, event, at, kind, n FROM '
+                . "{$this->source->bounces} $order$done");
+            if ($rows === []) {
+                return;
+            }
+            $values = [];
+            foreach ($rows as [$hash, $event, $at, $kind, $n]) {
+                array_push(
+                    $values,
+                    (int) self::text($hash),
+                    (int) self::text($event),
+                    (int) self::text($at),
+                    self::text($kind),
+                    (int) self::text($n)
+                );
+            }
+            $marks = implode(', ', array_fill(0, count($rows), '(?, ?, ?, ?, ?)'));
+            $this->target->run("INSERT INTO {$this->target->bounces} (hash, event, at, kind, n) "
+                . "VALUES $marks", $values);
         }
     }
 

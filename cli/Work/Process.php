@@ -14,6 +14,7 @@ final class Process
     private const SUMMARY = 3; // descriptor
     private const CHUNK = 65536;
     private const LINE_MAX = 1 << 20;
+    private const AT_ONCE = 64; // so that no process keeps this one from the others
 
     public bool $isReady = false;
     /** What it has done, as it said itself: sent, to be tried later, parked, under way. */
@@ -105,7 +106,8 @@ final class Process
     public function read(callable $line): void
     {
         foreach ($this->pipes as $number => $pipe) {
-            while (($text = (string) @fread($pipe, self::CHUNK)) !== '') {
+            for ($i = 0; $i < self::AT_ONCE
+                && ($text = (string) @fread($pipe, self::CHUNK)) !== ''; $i++) {
                 $this->read[$number] .= $text;
                 $number === self::SUMMARY || $this->cut($number, $line);
             }
@@ -113,8 +115,8 @@ final class Process
                 unset($this->pipes[$number]);
             }
         }
-        while ($this->news
-            && ($text = (string) @stream_socket_recvfrom($this->news, 4096)) !== '') {
+        for ($i = 0; $i < self::AT_ONCE && $this->news
+            && ($text = (string) @stream_socket_recvfrom($this->news, 4096)) !== ''; $i++) {
             $this->heardAt = Processes::now();
             $this->isReady = true;
             $this->status = preg_match('/^STATUS=\D*(\d.*)$/m', $text, $match)

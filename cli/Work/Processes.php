@@ -54,6 +54,8 @@ final class Processes
     private array $deaths = [];
     /** @var array<int, true> numbers that found all worker slots taken */
     private array $locked = [];
+    /** @var array<int, int> how many mails processes of a number claimed */
+    private array $claimed = [];
     /** @var array<string, array{int, float}> errors → which number printed them, and when */
     private array $errors = [];
     /** @var array<int, int> exit codes other than 0, by number */
@@ -133,12 +135,15 @@ final class Processes
      */
     private static function prefix(): array
     {
-        if (!@is_executable(self::PREFIX[0]) || !@is_executable(self::PREFIX[1])) {
-            return [];
-        }
         $null = ['file', '/dev/null', 'w'];
-        $process = @proc_open([...self::PREFIX, 'true'], [$null, $null, $null], $pipes);
-        return $process !== false && proc_close($process) === 0 ? self::PREFIX : [];
+        foreach ([self::PREFIX, [self::PREFIX[0]]] as $prefix) {
+            $process = @is_executable($prefix[0])
+                ? @proc_open([...$prefix, 'true'], [$null, $null, $null], $pipes) : false;
+            if ($process !== false && proc_close($process) === 0) {
+                return $prefix;
+            }
+        }
+        return [];
     }
 
     /** Runs until all have ended; returns the exit code. */
@@ -174,8 +179,8 @@ final class Processes
 
     private function isReady(): bool
     {
-        $isNot = static fn (Process $one): bool => !$one->isReady;
-        return $this->due === [] && array_filter($this->running, $isNot) === [];
+        $is = static fn (Process $one): bool => $one->isReady;
+        return array_filter($this->running, $is) !== []; // others may find no worker slot
     }
 
     /** Starts what is due. */
@@ -215,7 +220,8 @@ final class Processes
             $more[] = "--time-limit=$rest";
         }
         if ($this->messageLimit !== null) {
-            $share = intdiv($this->messageLimit + $this->count - $number, $this->count);
+            $share = intdiv($this->messageLimit + $this->count - $number, $this->count)
+                - ($this->claimed[$number] ?? 0);
             $more[] = "--message-limit=$share";
         }
         return ($rest ?? 1) > 0 && ($share ?? 1) > 0 ? $more : null;
@@ -273,6 +279,8 @@ final class Processes
         $summary = $process->summary();
         $this->summary = $summary === null ? $this->summary
             : ($this->summary?->with($summary) ?? $summary);
+        $this->claimed[$number] = ($this->claimed[$number] ?? 0)
+            + (int) ($summary?->report['claimed'] ?? 0);
         unset($this->locked[$number]);
         if ($summary?->end() === 'locked') {
             $this->locked[$number] = true;
@@ -338,7 +346,8 @@ final class Processes
     {
         while ($this->sent < $this->signals) {
             $this->sent++;
-            $this->stop();
+            // A second signal cuts off what is under way.
+            ($this->sent > 1 || !$this->isStopping) && $this->stop();
         }
         foreach ($this->running as $number => $process) {
             // Before it is ready, SIGHUP would end it.
@@ -366,8 +375,8 @@ final class Processes
             $silence = self::now() - $process->heardAt;
             if ($this->killAt !== null && self::now() >= $this->killAt) {
                 $process->send(SIGKILL);
-            } elseif ($this->isDaemon && !$this->isStopping && !$process->isMute()
-                && $silence > $this->silence) {
+            } elseif ($this->isDaemon && !$this->isStopping && $process->isReady
+                && !$process->isMute() && $silence > $this->silence) {
                 $this->error("process $number hangs: it was silent for $this->silence s.");
                 $process->heardAt = self::now();
                 $process->send(SIGKILL);

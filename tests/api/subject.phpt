@@ -76,7 +76,7 @@ null
 0 
 Grüße, 你好
 version 1
-5 [["before",null],["after","after"]]
+6 [["before",null],["after","after"]]
 a connection from before: stores and claims 3
 pgsql, over a DSN: 1 own
 mysql, over a DSN: 1 own

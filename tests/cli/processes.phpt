@@ -109,6 +109,7 @@ $told_of = static function (string $what) use ($manager, &$told): bool {
 };
 $process = $daemon([], ['NOTIFY_SOCKET' => "$dir/notify", 'WATCHDOG_USEC' => '3000000']);
 must(wait_until(static fn(): bool => $told_of("READY=1\n")), 'it is ready');
+wait_until(static fn(): bool => count(glob("$dir/pid.*")) === 3); // it is ready with the first
 echo count(glob("$dir/pid.*")), " processes\n";
 $fill(30);
 must($empty(), 'all is sent');

@@ -226,7 +226,7 @@ array(0) {
 0
 int(1)
 a migration that broke off is gone on with; missing columns are added
-int(5)
+int(6)
 bool(true)
 NULL
 MailQueue\DatabaseException [schema]: a table others_queue exists that is not the queue's: it lacks reference, mail_type, status, priority, attempts, max_attempts, uncertain, paid, next_attempt_at, expires_at, locked_until, locked_by, last_attempt_at, last_error, parked_for, created_at, message_id, envelope_from, recipients, refused, campaign_id, fields, subject, resent_of, uncertain_to, paid_to, waits_for, relay, scope, cleared, recipient_id. Run `mailqueue adopt` to take over another program's mail, rename it, or give the queue another table

@@ -28,7 +28,7 @@ function texts(string $file): array
 }
 $web = dirname(__DIR__, 2) . '/web';
 $used = [];
-foreach ([...glob("$web/*.php"), ...glob("$web/View/*.php"), ...glob("$web/Action/*.php")] as $file) {
+foreach ([...array_diff(glob("$web/*.php"), ["$web/Webhook.php"]), ...glob("$web/View/*.php"), ...glob("$web/Action/*.php")] as $file) {
     array_push($used, ...texts($file));
 }
 foreach (MailQueue::configKeys() as $about) {

@@ -56,9 +56,9 @@ on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend): void {
 });
 ?>
 --EXPECT--
-5 0
-5 0
-5 0
+6 0
+6 0
+6 0
 300 claims of 300 jobs, 3 processes ended well
 0 pending, 0 in sending
 strict: 40 claims of 40 jobs

@@ -64,7 +64,7 @@ final class Amazon
     private function get(string $url): string
     {
         $answer = Internal::fetch($url, self::TIMEOUT_MS, $this->cafile, $this->proxy);
-        if ($answer['code'] >= 400 && $answer['code'] < 500) {
+        if (in_array($answer['code'], [400, 403, 404, 410], true)) {
             throw new Refusal("SNS answers HTTP $answer[code].", 403);
         }
         return $answer['code'] === 200 ? $answer['body'] : throw new \RuntimeException(

@@ -24,7 +24,7 @@ final class Sns extends Service
     ];
     private const SIGNED_OF_SUBSCRIPTIONS = ['Message', 'MessageId', 'SubscribeURL', 'Timestamp',
         'Token', 'TopicArn', 'Type'];
-    private const ALGORITHMS = ['1' => OPENSSL_ALGO_SHA1, '2' => OPENSSL_ALGO_SHA256];
+    private const ALGORITHMS = ['1' => 'sha1', '2' => 'sha256'];
 
     /** @var array<string, string> ARN → the host of its region */
     private readonly array $hosts;

@@ -136,9 +136,11 @@ static void store_rest(struct call *call)
     struct mq_error err;
     struct mq_queue *queue = mq_php_is_leaving() ? NULL : mq_php_queue_opened(call->self.object);
     enum mq_status status = queue ? mq_adding_store(call->adding, queue, &err) : MQ_THROWN;
-    if (call->status == MQ_OK && status != MQ_OK) {
+    if (status != MQ_OK) { /* also instead of the one that is refused: more are missing now */
         call->status = status;
-        call->err = err;
+        if (status != MQ_THROWN) {
+            call->err = err;
+        }
     }
 }
 

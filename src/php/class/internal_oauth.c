@@ -111,7 +111,8 @@ ZEND_METHOD(MailQueue_Internal, oauthToken)
     }
     if (account) {
         status = mq_oauth_wait(account, &err);
-        if (status == MQ_OK && refused && strcmp(refused, mq_oauth_token(account)) == 0) {
+        const char *token = status == MQ_OK ? mq_oauth_token(account) : NULL;
+        if (token && refused && strcmp(refused, token) == 0) {
             mq_oauth_refused(account, mq_oauth_generation(account));
             status = mq_oauth_wait(account, &err);
         }

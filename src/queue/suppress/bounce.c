@@ -56,10 +56,10 @@ static enum mq_status record(struct mq_tx *tx, uint64_t hash, const struct mq_bo
     MQ_TRY(mq_sql_exec_text(tx->queue, "DELETE FROM {!} WHERE at < ?1",
                             MQ_ARGS(mq_int(tx->now_s - MQ_BOUNCE_DAYS * DAY_S)), err));
     MQ_TRY(look(tx, hash, bounce->event, &before, err));
-    if (before.known || before.all >= MQ_BOUNCES_MAX) {
+    if (before.known || (before.all >= MQ_BOUNCES_MAX && bounce->least == 0)) {
         return MQ_OK;
     }
-    MQ_TRY(store(tx, hash, bounce, err));
+    MQ_TRY(before.all < MQ_BOUNCES_MAX ? store(tx, hash, bounce, err) : MQ_OK);
     *result = MQ_BOUNCE_COUNTED;
     if (bounce->least == 0 || (bounce->least > 1 && before.counting + 1 < bounce->least)) {
         return MQ_OK;
