@@ -100,7 +100,7 @@ run_phpt() {
     (cd "$run" && env MQ_COPIES="$run/copies" NO_INTERACTION=1 REPORT_EXIT_STATUS=1 NO_COLOR=1 \
         TEST_PHP_EXECUTABLE="$php" TEST_PHP_SRCDIR="$run" MAILQUEUE_SO="$so" \
         php -n "$run_tests" -n -q "-j${MQ_JOBS:-4}" --no-color --no-progress \
-        --set-timeout "${MQ_PHPT_TIMEOUT:-400}" -W "$run/results" \
+        --set-timeout "${MQ_PHPT_TIMEOUT:-900}" -W "$run/results" \
         "${options[@]}" -d "extension=$so" "${selected[@]}") >"$run/output" 2>&1 </dev/null
     rm -rf "$run/copies"
     record_phpt "$label" "$run"
