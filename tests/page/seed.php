@@ -28,6 +28,11 @@ if ($kind === 'uncertain') {
     (new PDO("sqlite:$path"))->exec("UPDATE mail_queue SET parked_for = 'uncertain', uncertain = 1, uncertain_to = recipients, last_attempt_at = created_at WHERE recipients LIKE '%uncertain%'");
     exit;
 }
+if ($kind === 'campaign' || $kind === 'refuse') { // the limit is not what this is about
+    $queue->setConfig('mailReserve', 0);
+    $queue->setConfig('mailTokens', 20);
+    $queue->setConfig('mailLastRefill', time());
+}
 if ($kind === 'campaign') {
     foreach (['winter' => 3, 'spring' => 40] as $name => $count) {
         $campaign = $queue->campaign($name);
