@@ -104,7 +104,7 @@ final class RecipientFile
         }
     }
 
-    /** @return \Generator<int, ?Recipient> of JSON lines; null: it is no object */
+    /** @return \Generator<int, ?Recipient> of JSON lines; null: not an object */
     private function objects(string $text): \Generator
     {
         for ($line = 1; $text !== false; $line++, $text = fgets($this->file)) {

@@ -13,7 +13,7 @@ use MailQueue\MessageException;
  * Reads one message, and says what it reports about addresses that got mail of this queue.
  *
  * Anybody can write a report. So only a token counts as proof (src/mime/verp.h): the report is
- * addressed to it, or returns it. Message-IDs are no proof, because the other recipients of a mail,
+ * addressed to it, or returns it. Message-IDs prove nothing, because the other recipients of a mail,
  * and all who see it in an archive, know them.
  */
 final class Reader

@@ -6,7 +6,7 @@ namespace MailQueue\Cli\Bounce;
 
 use MailQueue\Cli\MessagePart;
 
-/** What a message says, whoever sent it: Reader looks for proof. */
+/** What a message says. Anybody can have sent it: Reader looks for proof. */
 final class Report
 {
     public const BOUNCE = 'a bounce';
@@ -44,7 +44,7 @@ final class Report
         . '|still being (?:re)?tried/i';
     private const GIVEN_UP = '/permanent(?:ly| fail| err| fatal)|giv(?:en|ing) (?:it )?up'
         . '|has (?:been )?fail/i';
-    /** Automatic answers to the mail; a server's report is no answer. */
+    /** Subjects of answers to a mail; servers do not answer, they report. */
     private const REPLY = '/\A\s*(?:re|aw|antw(?:ort)?|sv|vs|tr|odp|rif|auto)\s*(?:\[\d+\])?\s*:/i';
     private const AWAY = '/^(?:auto(?:matic|mated)?[- ]?(?:reply|response)|automatische antwort'
         . '|out of (?:the )?office|vacation|away from|abwesen|réponse automatique'
@@ -155,7 +155,7 @@ final class Report
         $kind = match (strtolower($fields['feedback-type'] ?? '')) {
             'abuse', 'fraud', 'virus', 'other' => Kind::Complaint,
             'opt-out', 'opt-out-list' => Kind::Unsubscribe,
-            default => null, // about authentication, or that a mail is no spam
+            default => null, // reports on authentication, or says that the mail was not spam
         };
         $address = trim($fields['original-rcpt-to'] ?? $fields['removal-recipient'] ?? '', " \t<>");
         $addresses = str_contains($address, '@') ? [$address] : [];

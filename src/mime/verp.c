@@ -17,7 +17,7 @@
 
 _Static_assert((TEXT_OCTETS + MAC_OCTETS) * 8 == MQ_VERP_TOKEN * 5, "a token needs no padding");
 
-/* Returns the part before the *; data NULL: there is no * before the @. */
+/* Returns the part before the *; data NULL: no * stands before the @. */
 static struct mq_str before_star(struct mq_str sender)
 {
     size_t at = sender.len;

@@ -18,7 +18,7 @@ abstract class Service
     private const AHEAD_MAX_S = 900;
     private const SECRET_MIN = 16;
 
-    /** @param array<mixed> $body whether it has the form of this service's, whoever sent it */
+    /** @param array<mixed> $body whether it has this service's form; anybody can have sent it */
     abstract public static function isItsShape(array $body): bool;
 
     /**
