@@ -13,8 +13,8 @@ use MailQueue\MessageException;
  * Reads one message, and says what it reports about addresses that got mail of this queue.
  *
  * Anybody can write a report. So only a token counts as proof (src/mime/verp.h): the report is
- * addressed to it, or returns it. Message-IDs prove nothing, because the other recipients of a mail,
- * and all who see it in an archive, know them.
+ * addressed to it, or returns it. Message-IDs prove nothing: the other recipients of a mail know
+ * them, and so do all who see it in an archive.
  */
 final class Reader
 {
