@@ -24,7 +24,7 @@
 #define QUIT_MS     2000
 #define PREPARE_MS  50 /* between looks at an account that waits for its token */
 /* So long the loop begins mail before it reads replies again: composing and signing take time. */
-#define BEGIN_MS 2
+#define BEGIN_MS 10
 
 /* ---- one round of the loop ---- */
 
