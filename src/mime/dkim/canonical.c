@@ -56,9 +56,10 @@ static void add_name(struct mq_buffer *names, const char *name)
 static void select_field(struct selection *to, const char *name, enum once_more once_more)
 {
     bool present = false;
+    struct mq_str wanted = mq_str_of(name);
     /* Of several fields of one name, verifiers take the lowest first. */
     for (size_t i = to->count; i-- > 0;) {
-        if (mq_str_equal_nocase(to->fields[i].name, mq_str_of(name))) {
+        if (mq_str_equal_nocase(to->fields[i].name, wanted)) {
             mq_dkim_relax_header(to->text, to->fields[i].name, to->fields[i].value);
             add_name(to->names, name);
             present = true;
