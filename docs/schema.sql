@@ -173,7 +173,7 @@ CREATE TABLE mail_bounce (
 ) WITHOUT ROWID;
 
 CREATE INDEX mail_queue_live
-    ON mail_queue(campaign_id)
+    ON mail_queue(campaign_id, next_attempt_at)
     WHERE campaign_id IS NOT NULL AND status <> 'parked';
 
 CREATE INDEX mail_queue_w
@@ -362,7 +362,7 @@ CREATE TABLE mail_bounce (
 );
 
 CREATE INDEX mail_queue_live
-    ON mail_queue(campaign_id)
+    ON mail_queue(campaign_id, next_attempt_at)
     WHERE campaign_id IS NOT NULL AND status <> 'parked';
 
 CREATE INDEX mail_queue_w
@@ -422,7 +422,7 @@ CREATE TABLE mail_queue (
     KEY mail_queue_lease (locked_until),
     KEY mail_queue_state (status, id),
     KEY mail_queue_expiry (expires_at),
-    KEY mail_queue_live (live_of)
+    KEY mail_queue_live (live_of, next_attempt_at)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 CREATE TABLE mail_body (

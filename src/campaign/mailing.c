@@ -13,6 +13,8 @@
 #include "queue/queue.h"
 #include "queue/suppress/suppress.h"
 
+#define MAILINGS_MAX 8 /* that a run keeps: a message can have attachments of many MB */
+
 struct mq_mailing {
     struct mq_campaign campaign;
     struct mq_campaign_message *message;
@@ -178,6 +180,10 @@ static enum mq_status find(struct mq_mailings *all, struct mq_queue *queue, int6
             *out = all->items[all->count - 1];
             return MQ_OK;
         }
+    }
+    if (all->count == MAILINGS_MAX) {
+        mq_mailing_free(all->items[0]);
+        memmove(&all->items[0], &all->items[1], --all->count * sizeof(struct mq_mailing *));
     }
     struct mq_mailing **items = realloc(all->items, (all->count + 1) * sizeof(struct mq_mailing *));
     if (!items) {

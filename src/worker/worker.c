@@ -312,7 +312,7 @@ static void tell_finished(struct mq_run *run)
         return;
     }
     enum mq_status status = mq_campaign_take_finished(run->queue, &id, &error);
-    run->finished = status == MQ_OK && id != 0;
+    run->finished = status != MQ_OK || id != 0;
     if (status == MQ_OK && id != 0) {
         status = hooks->finished(hooks->context, id, &error);
     }

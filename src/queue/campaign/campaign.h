@@ -1,6 +1,6 @@
 /* Campaigns: one message for many recipients. The recipients wait in a table of their own. Each
- * claim makes jobs of the next ones, so that a campaign never has more than about MQ_CAMPAIGN_LIVE
- * jobs that are not parked, and pausing and cancelling act at once. */
+ * claim makes jobs of the next ones, so that a campaign never has many more jobs that are due than
+ * MQ_CAMPAIGN_DUE, and pausing and cancelling act at once. */
 #ifndef MQ_QUEUE_CAMPAIGN_CAMPAIGN_H
 #define MQ_QUEUE_CAMPAIGN_CAMPAIGN_H
 
@@ -15,7 +15,8 @@ struct mq_ids;
 struct mq_job;
 struct mq_queue;
 
-#define MQ_CAMPAIGN_LIVE     1000
+#define MQ_CAMPAIGN_DUE      1000  /* jobs, about, that are due or being sent */
+#define MQ_CAMPAIGN_LIVE     20000 /* jobs, about, that are not parked */
 #define MQ_CAMPAIGN_NAME_MAX 100  /* octets */
 #define MQ_CAMPAIGN_ADD_MAX  4000 /* recipients that one mq_campaign_add() takes */
 

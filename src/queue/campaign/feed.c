@@ -12,9 +12,38 @@
 #include "queue/sql/transaction.h"
 
 /* Campaigns are fed after so many claimed jobs, or when a claim finds fewer than it wants. */
-#define FEED_AFTER (MQ_CAMPAIGN_LIVE / 4)
+#define FEED_AFTER (MQ_CAMPAIGN_DUE / 4)
 
 /* ---- feeding ---- */
+
+/* Counts jobs that are not parked, up to `most`. */
+static enum mq_status count_live(struct mq_queue *queue, const struct mq_campaign *campaign,
+                                 int64_t most, int64_t *live, struct mq_error *err)
+{
+    return mq_campaign_int(queue,
+                           "SELECT count(*) FROM (SELECT 1 AS one FROM {t} WHERE " MQ_LIVE_SQL
+                           " LIMIT ?1) AS live",
+                           MQ_ARGS(mq_int(most), mq_int(campaign->id)), live, err);
+}
+
+/* How many jobs to make. Those that wait for a later time do not keep others from being made,
+ * unless they are very many. */
+static enum mq_status find_room(struct mq_tx *tx, const struct mq_campaign *campaign, int64_t *room,
+                                struct mq_error *err)
+{
+    int64_t due = 0, live = 0;
+    MQ_TRY(mq_campaign_int(
+        tx->queue,
+        "SELECT count(*) FROM (SELECT 1 AS one FROM {t} WHERE " MQ_LIVE_SQL
+        " AND next_attempt_at <= ?3 LIMIT ?1) AS due",
+        MQ_ARGS(mq_int(MQ_CAMPAIGN_DUE), mq_int(campaign->id), mq_int(tx->now_s)), &due, err));
+    *room = MQ_CAMPAIGN_DUE - due;
+    if (*room > 0) {
+        MQ_TRY(count_live(tx->queue, campaign, MQ_CAMPAIGN_LIVE, &live, err));
+        *room = *room < MQ_CAMPAIGN_LIVE - live ? *room : MQ_CAMPAIGN_LIVE - live;
+    }
+    return MQ_OK;
+}
 
 /* Finds up to which recipient the next `room` ones go. */
 static enum mq_status piece_end(struct mq_queue *queue, const struct mq_campaign *campaign,
@@ -103,17 +132,33 @@ static enum mq_status end(struct mq_tx *tx, const struct mq_campaign *campaign,
 static enum mq_status go_on(struct mq_tx *tx, const struct mq_campaign *campaign,
                             struct mq_claim *claim, int64_t *fed, struct mq_error *err)
 {
-    int64_t live = 0;
+    int64_t room = 0, live = 0;
     *fed = 0;
-    MQ_TRY(mq_campaign_int(tx->queue,
-                           "SELECT count(*) FROM (SELECT 1 AS one FROM {t} WHERE " MQ_LIVE_SQL
-                           " LIMIT ?1) AS live",
-                           MQ_ARGS(mq_int(MQ_CAMPAIGN_LIVE), mq_int(campaign->id)), &live, err));
     if (campaign->fed_to < campaign->last_id) {
-        int64_t room = MQ_CAMPAIGN_LIVE - live;
+        MQ_TRY(find_room(tx, campaign, &room, err));
         return room > 0 ? feed_some(tx, campaign, room, fed, err) : MQ_OK;
     }
+    MQ_TRY(count_live(tx->queue, campaign, 1, &live, err));
     return live == 0 ? end(tx, campaign, claim, err) : MQ_OK;
+}
+
+static enum mq_status count_running(struct mq_queue *queue, int64_t *running, struct mq_error *err)
+{
+    return mq_campaign_int(queue, "SELECT count(*) FROM {M} WHERE state = 'running'", MQ_NO_ARGS,
+                           running, err);
+}
+
+/* Another run may be feeding a campaign, which mq_campaigns_find() skips then. So a claim that
+ * found nothing is not the last one. */
+static enum mq_status wait_for_others(struct mq_queue *queue, size_t found, struct mq_claim *claim,
+                                      struct mq_error *err)
+{
+    int64_t running = 0;
+    MQ_TRY(count_running(queue, &running, err));
+    if (running > (int64_t)found) {
+        claim->end = MQ_CLAIM_LIMIT;
+    }
+    return MQ_OK;
 }
 
 /* Has claims feed no campaign any more if none runs. The key is locked first: a start that has not
@@ -123,9 +168,7 @@ static enum mq_status switch_off(struct mq_queue *queue, struct mq_error *err)
     int64_t running = 0;
     struct mq_args key = MQ_ARGS(mq_cstr(mq_config_keys[MQ_KEY_CAMPAIGNS].name));
     MQ_TRY(mq_campaign_int(queue, "SELECT 1 FROM {c} WHERE {q}key{q} = ?1{u}", key, &running, err));
-    running = 0;
-    MQ_TRY(mq_campaign_int(queue, "SELECT count(*) FROM {M} WHERE state = 'running'", MQ_NO_ARGS,
-                           &running, err));
+    MQ_TRY(count_running(queue, &running, err));
     return running ? MQ_OK : mq_campaign_switch(queue, false, err);
 }
 
@@ -153,6 +196,9 @@ static enum mq_status feed_all(struct mq_tx *tx, const struct mq_campaigns_found
     }
     if (any && claim->end == MQ_CLAIM_EMPTY) {
         claim->end = MQ_CLAIM_MORE;
+    }
+    if (claim->end == MQ_CLAIM_EMPTY && tx->queue->dialect->shared) {
+        MQ_TRY(wait_for_others(tx->queue, running->count, claim, err));
     }
     return running->count ? MQ_OK : switch_off(tx->queue, err);
 }

@@ -170,13 +170,18 @@ enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id, struct mq_rec
 
 /* ---- erasing ---- */
 
-/* The campaign's row is changed first: a claim that makes the job meanwhile holds its lock. */
+/* The campaign's row is locked first, as by a claim that makes the job meanwhile. */
 static enum mq_status erase(struct mq_queue *queue, int64_t id, struct mq_error *err)
 {
-    MQ_TRY(mq_sql_exec_text(
-        queue, "UPDATE {M} SET recipients = recipients - 1 WHERE id = ?1 AND fed_to < ?2",
-        MQ_ARGS(mq_int(id / MQ_RECIPIENT_IDS), mq_int(id)), err));
-    return mq_sql_exec_text(queue, "DELETE FROM {p} WHERE id = ?1", MQ_ARGS(mq_int(id)), err);
+    int64_t campaign = id / MQ_RECIPIENT_IDS, fed_to = 0;
+    MQ_TRY(mq_campaign_int(queue, "SELECT fed_to FROM {M} WHERE id = ?1{u}",
+                           MQ_ARGS(mq_int(campaign)), &fed_to, err));
+    MQ_TRY(mq_sql_exec_text(queue, "DELETE FROM {p} WHERE id = ?1", MQ_ARGS(mq_int(id)), err));
+    if (mq_sql_changes(queue) == 0 || fed_to >= id) {
+        return MQ_OK;
+    }
+    return mq_sql_exec_text(queue, "UPDATE {M} SET recipients = recipients - 1 WHERE id = ?1",
+                            MQ_ARGS(mq_int(campaign)), err);
 }
 
 enum mq_status mq_campaign_erase(struct mq_queue *queue, const struct mq_ids *ids,

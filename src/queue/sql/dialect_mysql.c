@@ -51,7 +51,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "KEY {q}{T}_lease{q} (locked_until), "
         "KEY {q}{T}_state{q} (status, id), "
         "KEY {q}{T}_expiry{q} (expires_at), "
-        "KEY {q}{T}_live{q} (live_of)){a};"
+        "KEY {q}{T}_live{q} (live_of, next_attempt_at)){a};"
         "CREATE TABLE IF NOT EXISTS {b} (id {n} PRIMARY KEY, content {x} NOT NULL){e};"
         "CREATE TABLE IF NOT EXISTS {s} (at {n} PRIMARY KEY, n {n} NOT NULL){e};"
         "CREATE TABLE IF NOT EXISTS {S} (" MQ_WINDOW_COLUMNS ", KEY {q}{T}_w{q} (at)){e};"
@@ -202,7 +202,7 @@ const struct mq_sql_dialect mq_mysql_dialect = {
             /* The application's table may have another character set than the connection. */
             ['V'] = "CAST(CONVERT(value USING utf8mb4) AS BINARY)",
             ['Y'] = "live_of = ?2",
-            ['J'] = ", ADD COLUMN " LIVE_OF ", ADD KEY {q}{T}_live{q} (live_of)",
+            ['J'] = ", ADD COLUMN " LIVE_OF ", ADD KEY {q}{T}_live{q} (live_of, next_attempt_at)",
             ['B'] = "CONCAT(?1, id, ?2), ?3, ?4, ?5, ?6",
             ['Q'] = " ON DUPLICATE KEY UPDATE id = id",
             ['N'] = "CONVERT(CAST(?2 AS BINARY) USING utf8mb4)",

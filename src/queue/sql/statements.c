@@ -45,7 +45,7 @@ static const char *const common[MQ_SQL_COUNT] = {
         "CREATE TABLE IF NOT EXISTS {M} (" MQ_CAMPAIGN_COLUMNS ", UNIQUE (name));"
         "CREATE TABLE IF NOT EXISTS {p} (" MQ_RECIPIENT_COLUMNS ", UNIQUE (campaign_id, hash));"
         "CREATE TABLE IF NOT EXISTS {!} (" MQ_BOUNCE_COLUMNS ", UNIQUE (at, hash, event)){W};"
-        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_live{q} ON {q}{T}{q}(campaign_id) "
+        "CREATE INDEX IF NOT EXISTS {m}{q}{T}_live{q} ON {q}{T}{q}(campaign_id, next_attempt_at) "
         "WHERE campaign_id IS NOT NULL AND status <> 'parked';"
         "CREATE INDEX IF NOT EXISTS {m}{q}{T}_w{q} ON {q}{O}{q}(at);"
         "CREATE INDEX IF NOT EXISTS {m}{q}{E}_id{q} ON {q}{E}{q}(job_id);"

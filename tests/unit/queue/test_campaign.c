@@ -170,16 +170,31 @@ static void test_feeds_a_thousand(void **state)
     fx_open(&fx);
     running(&fx, 1500);
     fx_claim(&fx);
-    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), MQ_CAMPAIGN_LIVE);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), MQ_CAMPAIGN_DUE);
     for (int i = 1; i <= 2; i++) {
         assert_int_equal(fx_claim(&fx), 100);
         settle_all(&fx, MQ_OUTCOME_DELIVERED);
-        assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"),
-                         MQ_CAMPAIGN_LIVE - i * 100);
+        assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), MQ_CAMPAIGN_DUE - i * 100);
     }
     assert_int_equal(fx_claim(&fx), 100);
-    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), MQ_CAMPAIGN_LIVE);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue"), MQ_CAMPAIGN_DUE);
     assert_int_equal(fx_int(&fx, "SELECT fed FROM mail_campaign"), 1200);
+    fx_close(&fx);
+}
+
+/* Mail that waits for its next attempt keeps no other mail back. */
+static void test_feeds_beside_deferred(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_open(&fx);
+    running(&fx, 1500);
+    fx_claim(&fx);
+    for (int i = 0; i < 15; i++) {
+        assert_int_equal(fx_claim(&fx), 100);
+        settle_all(&fx, MQ_OUTCOME_DEFERRED);
+    }
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue WHERE status = 'failed'"), 1500);
     fx_close(&fx);
 }
 
@@ -444,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_runs_to_its_end),
         cmocka_unit_test(test_the_last_settle_ends_it),
         cmocka_unit_test(test_feeds_a_thousand),
+        cmocka_unit_test(test_feeds_beside_deferred),
         cmocka_unit_test(test_several),
         cmocka_unit_test(test_goes_behind_other_mail),
         cmocka_unit_test(test_starts_later),
