@@ -5,10 +5,13 @@ declare(strict_types=1);
 namespace MailQueue\Web;
 
 use MailQueue;
+use MailQueue\Stats;
 
 /** What a view or an action works with. */
 final class Context
 {
+    private ?Stats $stats = null;
+
     /** @param string $role "admin" or "viewer" */
     public function __construct(
         public readonly MailQueue $queue,
@@ -26,6 +29,12 @@ final class Context
     public function t(string $text, string|int ...$values): string
     {
         return $this->texts->t($text, ...$values);
+    }
+
+    /** Asked for once: a view shows the counts, and the frame around it says if it is test mode. */
+    public function stats(): Stats
+    {
+        return $this->stats ??= $this->queue->stats(Figures::EXACT);
     }
 
     public function isAdmin(): bool

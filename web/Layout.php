@@ -123,7 +123,7 @@ final class Layout
     private function testMode(Context $context): ?Html
     {
         $queue = $context->queue;
-        $to = $queue->stats(1)->redirectTo;
+        $to = $context->stats()->redirectTo;
         if ($to === null) {
             return null;
         }

@@ -17,6 +17,8 @@ final class Search
 {
     private const AT_ONCE = 50;
     private const STEP = 10_000;
+    /** Of mails that an index finds: they are far apart, and take as long as several others. */
+    private const STEP_BY_INDEX = 2_500;
     /** With the rest of the view, less than 0.1 s. */
     private const SECONDS = 0.05;
     /** Other states are few, or indexed by id: as MQ_SQL_TABLES has it. */
@@ -67,8 +69,9 @@ final class Search
         if (isset($this->selection->fields['reference']) || $status === Status::Sending) {
             return $after === PHP_INT_MAX ? null : PHP_INT_MAX; // an index has them all
         }
-        $last = Internal::select($this->queue, 'SELECT max(id) FROM (SELECT id FROM {t} WHERE '
-            . (self::INDEXED[$status?->value] ?? '') . 'id > ?1 ORDER BY id LIMIT ' . self::STEP
+        $of = self::INDEXED[$status?->value] ?? '';
+        $last = Internal::select($this->queue, "SELECT max(id) FROM (SELECT id FROM {t} WHERE $of"
+            . 'id > ?1 ORDER BY id LIMIT ' . ($of === '' ? self::STEP : self::STEP_BY_INDEX)
             . ') AS step', [$after])[0][0];
         return $last === null ? null : (int) $last;
     }

@@ -33,7 +33,7 @@ final class Troubles
         $t = $this->context->t(...);
         $texts = $this->context->texts;
         $silence = $stats->lastRunAt === null ? PHP_INT_MAX : time() - $stats->lastRunAt;
-        $move = $this->move();
+        $move = $stats->enabled ? null : $this->move();
         return array_values(array_filter([
             $move === null ? null : [$move, $t('"mailqueue doctor" says how to finish the move, or '
                 . 'to cancel it.')],

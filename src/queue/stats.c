@@ -19,10 +19,18 @@
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 
-#define ABOVE_ALL  (INT64_C(1) << 40) /* no priority is as large */
-#define SAMPLES    500                /* ids that are looked up for an estimate */
-#define SURE_TIMES 4
-#define SURE_HITS  40
+#define NONE       (INT64_C(1) << 40) /* no priority is as large */
+#define SAMPLES    250                /* ids that are looked up for an estimate */
+#define SURE_TIMES 8
+#define SURE_HITS  20
+
+/* Reads a number or a time. If the key is unset or unreadable, it counts as its default. */
+static void parse_number(enum mq_config_id id, struct mq_str text, int64_t *out)
+{
+    const struct mq_config_key *key = &mq_config_keys[id];
+    mq_config_parse(key->kind, mq_str_of(key->standard), out);
+    mq_config_parse(key->kind, mq_str_trim(text), out);
+}
 
 /* ---- estimates ---- */
 
@@ -31,19 +39,32 @@
 struct sample {
     int64_t now_s; /* they are due by then */
     int64_t first;
-    int64_t range; /* ids from the least to the greatest */
+    int64_t range;    /* ids from the least to the greatest */
+    int64_t priority; /* the highest of a row that waits, or NONE */
+    bool leaves;      /* a row of a priority below 0 waits */
+    bool is_current;  /* the tables have this version */
     int64_t looked;
     int64_t state[MQ_STATE_COUNT];
     int64_t due;
 };
 
-static enum mq_status read_range(struct mq_queue *queue, struct sample *sample,
-                                 struct mq_error *err)
+/* Reads all that needs nothing else first: on a server each statement costs a round trip. */
+static enum mq_status look(struct mq_queue *queue, struct sample *sample, struct mq_stats *out,
+                           struct mq_error *err)
 {
+    bool on_server = mq_sql_has(queue, MQ_SQL_NOW);
+    int64_t host_s = on_server ? 0 : mq_clock_now_s(&queue->clock);
+    struct mq_args args = MQ_ARGS(mq_int(host_s), mq_cstr(queue->names.version_key),
+                                  mq_cstr(mq_config_keys[MQ_KEY_LAST_RUN].name));
     enum mq_status status;
-    if (mq_sql_row(queue, MQ_SQL_ID_RANGE, MQ_NO_ARGS, &status, err)) {
+    *sample = (struct sample){.priority = NONE};
+    if (mq_sql_row(queue, MQ_SQL_LOOK, args, &status, err)) {
         sample->first = mq_sql_column_int(queue, 0);
         sample->range = mq_sql_column_int(queue, 1) - sample->first + 1;
+        mq_value_int(queue->db->driver->column(queue->db, 2), &sample->priority);
+        sample->now_s = on_server ? mq_sql_column_int(queue, 3) : host_s;
+        sample->is_current = mq_schema_is(queue, mq_sql_column_str(queue, 4));
+        parse_number(MQ_KEY_LAST_RUN, mq_sql_column_str(queue, 5), &out->last_run_s);
         mq_sql_finish(queue);
     }
     return status;
@@ -53,32 +74,50 @@ static enum mq_status read_range(struct mq_queue *queue, struct sample *sample,
  * (Knuth's MMIX generator), so that rows that repeat in a pattern are hit evenly. The next call
  * takes about the same rows, which are in memory by then, and a page that shows the estimate every
  * few seconds does not flicker. */
-static void write_sample(struct mq_buffer *sql, struct sample *sample)
+static void write_ids(struct mq_buffer *ids, struct sample *sample)
 {
-    mq_buffer_cstr(sql, "SELECT status, count(*), count(CASE WHEN next_attempt_at <= ?1 THEN 1 END)"
-                        " FROM {t} WHERE id IN (");
     int64_t most = sample->range < SAMPLES ? sample->range : SAMPLES;
     uint64_t random = 0;
     for (; sample->looked < most; sample->looked++) {
         random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         double part = (double)sample->looked + (double)(random >> 11) * 0x1p-53;
         double at = part / (double)most * (double)sample->range;
-        mq_buffer_printf(sql, "%s%lld", sample->looked ? "," : "",
+        mq_buffer_printf(ids, "%s%lld", sample->looked ? "," : "",
                          (long long)(sample->first + (int64_t)at));
     }
-    mq_buffer_cstr(sql, ") GROUP BY status");
+}
+
+/* PostgreSQL takes longer to parse so many numbers in a statement than to look them up, so it gets
+ * them as an array. */
+static enum mq_status look_up(struct mq_queue *queue, const char *ids, int64_t now_s,
+                              struct mq_error *err)
+{
+    struct mq_buffer sql = {0}, array = {0};
+    bool takes_arrays = queue->dialect->takes_arrays;
+    mq_buffer_printf(&array, "{%s}", ids);
+    mq_buffer_printf(&sql,
+                     "SELECT status, count(*), count(CASE WHEN next_attempt_at <= ?1 THEN 1 END) "
+                     "FROM {t} WHERE id %s%s) GROUP BY status",
+                     takes_arrays ? "= ANY(CAST(?2 AS BIGINT[])" : "IN (", takes_arrays ? "" : ids);
+    const struct mq_value values[] = {mq_int(now_s), mq_text(mq_buffer_view(&array))};
+    struct mq_args args = {values, takes_arrays ? 2 : 1};
+    enum mq_status status = sql.failed || array.failed
+                                ? mq_error_nomem(err)
+                                : mq_sql_query_template(queue, sql.data, args, err);
+    mq_buffer_clear(&sql);
+    mq_buffer_clear(&array);
+    return status;
 }
 
 static enum mq_status take_sample(struct mq_queue *queue, struct sample *sample,
                                   struct mq_error *err)
 {
-    struct mq_buffer text = {0};
+    struct mq_buffer ids = {0};
     enum mq_state state;
-    write_sample(&text, sample);
+    write_ids(&ids, sample);
     enum mq_status status =
-        text.failed ? mq_error_nomem(err)
-                    : mq_sql_query_template(queue, text.data, MQ_ARGS(mq_int(sample->now_s)), err);
-    mq_buffer_clear(&text);
+        ids.failed ? mq_error_nomem(err) : look_up(queue, ids.data, sample->now_s, err);
+    mq_buffer_clear(&ids);
     while (mq_sql_next(queue, &status, err)) {
         if (mq_state_parse(mq_sql_column_str(queue, 0), &state)) {
             sample->state[state] = mq_sql_column_int(queue, 1);
@@ -97,7 +136,7 @@ static int64_t estimate(const struct sample *sample, int64_t hits, int64_t at_le
 }
 
 /* How many to count: none if the sample shows that there are more than the limit. It does if it has
- * 40 of them, which stand for four times the limit: by chance, this happens once in 10^12 times
+ * 20 of them, which stand for eight times the limit: by chance, this happens once in 10^11 times
  * (Poisson's distribution). */
 static int64_t left_to_count(const struct sample *sample, int64_t hits, int64_t exact_up_to)
 {
@@ -140,26 +179,26 @@ static enum mq_status estimate_counts(struct mq_queue *queue, int64_t exact_up_t
 
 /* Counts up to that many that are due, and finds when the next one is; an index has the rows of
  * each priority. */
-static enum mq_status count_due(struct mq_queue *queue, int64_t now_s, int64_t most,
+static enum mq_status count_due(struct mq_queue *queue, struct sample *sample, int64_t most,
                                 struct mq_stats *out, struct mq_error *err)
 {
-    for (int64_t priority = ABOVE_ALL;;) {
-        int64_t below = priority, next = 0, due = 0;
-        MQ_TRY(mq_sql_int(queue, MQ_SQL_CLAIM_PRIORITY, MQ_ARGS(mq_int(below)), &priority, err));
-        if (priority == below) {
-            return MQ_OK;
-        }
-        MQ_TRY(mq_sql_int(queue, MQ_SQL_CLAIM_NEXT, MQ_ARGS(mq_int(priority)), &next, err));
-        if (next && (!out->next_due_s || next < out->next_due_s)) {
-            out->next_due_s = next;
-        }
-        if (out->due < most) {
-            struct mq_args args = MQ_ARGS(mq_int(priority), mq_int(now_s), mq_int(most - out->due),
-                                          mq_int(INT64_MAX));
-            MQ_TRY(mq_sql_int(queue, MQ_SQL_DUE_BEFORE, args, &due, err));
-            out->due += due;
+    enum mq_status status = MQ_OK;
+    for (int64_t below, priority = sample->priority; priority != NONE; priority = below) {
+        struct mq_args args =
+            MQ_ARGS(mq_int(priority), mq_int(sample->now_s), mq_int(most - out->due));
+        below = NONE;
+        if (mq_sql_row(queue, MQ_SQL_DUE, args, &status, err)) {
+            int64_t next = mq_sql_column_int(queue, 0);
+            if (next && (!out->next_due_s || next < out->next_due_s)) {
+                out->next_due_s = next;
+            }
+            out->due += mq_sql_column_int(queue, 1);
+            mq_value_int(queue->db->driver->column(queue->db, 2), &below);
+            sample->leaves = sample->leaves || mq_sql_column_int(queue, 3) < 0;
+            mq_sql_finish(queue);
         }
     }
+    return status;
 }
 
 static enum mq_status count_states(struct mq_queue *queue, const struct sample *sample,
@@ -188,35 +227,20 @@ static enum mq_status count_states(struct mq_queue *queue, const struct sample *
     return status;
 }
 
-static enum mq_status count(struct mq_queue *queue, int64_t now_s, int64_t exact_up_to,
+static enum mq_status count(struct mq_queue *queue, struct sample *sample, int64_t exact_up_to,
                             struct mq_stats *out, struct mq_error *err)
 {
-    struct sample sample = {.now_s = now_s};
-    MQ_TRY(read_range(queue, &sample, err));
-    if (sample.range / SURE_TIMES > exact_up_to) {
-        MQ_TRY(take_sample(queue, &sample, err));
+    if (sample->range / SURE_TIMES > exact_up_to) {
+        MQ_TRY(take_sample(queue, sample, err));
     }
-    MQ_TRY(count_states(queue, &sample, exact_up_to, out, err));
-    int64_t due = left_to_count(&sample, sample.due, exact_up_to);
-    out->due = due > 0 ? 0 : exact_up_to + 1;
-    MQ_TRY(count_due(queue, now_s, due, out, err));
-    return estimate_counts(queue, exact_up_to, &sample, out, err);
+    MQ_TRY(count_states(queue, sample, exact_up_to, out, err));
+    int64_t due = left_to_count(sample, sample->due, exact_up_to);
+    MQ_TRY(count_due(queue, sample, due, out, err));
+    out->due = due > 0 ? out->due : exact_up_to + 1;
+    return estimate_counts(queue, exact_up_to, sample, out, err);
 }
 
 /* ---- all ---- */
-
-/* Reads a number or a time. If the key is unset or unreadable, it counts as its default. */
-static enum mq_status read_number(struct mq_queue *queue, enum mq_config_id id, int64_t *out,
-                                  struct mq_error *err)
-{
-    char *text = NULL;
-    const struct mq_config_key *key = &mq_config_keys[id];
-    mq_config_parse(key->kind, mq_str_of(key->standard), out);
-    MQ_TRY(mq_sql_text_of(queue, MQ_SQL_CONFIG_GET, MQ_ARGS(mq_cstr(key->name)), &text, err));
-    mq_config_parse(key->kind, mq_str_trim(mq_str_of(text)), out);
-    free(text);
-    return MQ_OK;
-}
 
 /* How long the hourly limit takes; -1 without one. */
 static int64_t hours_empty_in(const struct mq_tx *tx, const struct mq_ahead *all)
@@ -261,12 +285,11 @@ static enum mq_status read_hours(struct mq_queue *queue, const struct mq_setting
 }
 
 /* Assumes one recipient per job, because the lists of recipients are not read for this. */
-static enum mq_status read_empty_in(struct mq_tx *tx, struct mq_stats *out, struct mq_error *err)
+static enum mq_status read_empty_in(struct mq_tx *tx, const struct sample *sample,
+                                    struct mq_stats *out, struct mq_error *err)
 {
     int64_t waiting = out->counts[MQ_PENDING] + out->counts[MQ_FAILED] + out->counts[MQ_SENDING];
-    int64_t priority = 0;
-    MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_CLAIM_PRIORITY, MQ_ARGS(mq_int(0)), &priority, err));
-    const struct mq_ahead all = {waiting, waiting, priority < 0};
+    const struct mq_ahead all = {waiting, waiting, sample->leaves};
     const struct mq_limit *slowest;
     int64_t at_s = tx->now_s;
     out->empty_in_s = hours_empty_in(tx, &all);
@@ -299,7 +322,7 @@ static enum mq_status read_limits(struct mq_tx *tx, struct mq_stats *out, struct
             state->full_until_s = room.free_s;
         }
     }
-    return read_empty_in(tx, out, err);
+    return MQ_OK;
 }
 
 /* What the hourly limit leaves. */
@@ -330,9 +353,10 @@ static void read_pause(struct mq_settings *settings, int64_t now_s, struct mq_st
     free(relay);
 }
 
-static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struct mq_stats *out,
-                                    struct mq_error *err)
+static enum mq_status read_settings(struct mq_queue *queue, const struct sample *sample,
+                                    struct mq_stats *out, struct mq_error *err)
 {
+    int64_t now_s = sample->now_s;
     struct mq_tx tx = {.queue = queue, .only_read = true, .now_s = now_s};
     struct mq_settings settings = {0};
     enum mq_status status = mq_settings_load(queue, now_s, &settings, err);
@@ -348,6 +372,7 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
     tx.settings = settings;
     status = read_tokens(&tx, out, err);
     status = status == MQ_OK ? read_limits(&tx, out, err) : status;
+    status = status == MQ_OK ? read_empty_in(&tx, sample, out, err) : status;
     mq_windows_free(tx.windows);
     status = status == MQ_OK ? read_hours(queue, &settings, now_s, out, err) : status;
     mq_settings_clear(&settings);
@@ -357,25 +382,34 @@ static enum mq_status read_settings(struct mq_queue *queue, int64_t now_s, struc
 static enum mq_status read_all(struct mq_queue *queue, int64_t exact_up_to, struct mq_stats *out,
                                struct mq_error *err)
 {
-    int64_t now_s = 0;
-    MQ_TRY(mq_schema_check(queue, err));
-    MQ_TRY(mq_queue_now(queue, &now_s, err));
-    MQ_TRY(count(queue, now_s, exact_up_to, out, err));
-    MQ_TRY(read_number(queue, MQ_KEY_LAST_RUN, &out->last_run_s, err));
-    return read_settings(queue, now_s, out, err);
+    struct sample sample;
+    enum mq_status status = look(queue, &sample, out, err);
+    bool ran = status == MQ_OK || status == MQ_DATABASE;
+    if (ran && !sample.is_current) {
+        MQ_TRY(mq_queue_prepare(queue, err));
+        status = look(queue, &sample, out, err);
+    }
+    MQ_TRY(status);
+    MQ_TRY(count(queue, &sample, exact_up_to, out, err));
+    return read_settings(queue, &sample, out, err);
 }
 
 static enum mq_status look_for_worker(struct mq_queue *queue, struct mq_stats *out,
                                       struct mq_error *err)
 {
-    int64_t now_s = 0;
+    struct sample sample;
     int64_t after_s = 0;
-    MQ_TRY(read_number(queue, MQ_KEY_STALE_AFTER, &after_s, err));
-    MQ_TRY(read_number(queue, MQ_KEY_LAST_RUN, &out->last_run_s, err));
-    MQ_TRY(mq_queue_now(queue, &now_s, err));
-    return after_s == 0 || out->last_run_s > now_s - after_s
-               ? MQ_OK
-               : count_due(queue, now_s - after_s, 1, out, err);
+    char *text = NULL;
+    const char *name = mq_config_keys[MQ_KEY_STALE_AFTER].name;
+    MQ_TRY(mq_sql_text_of(queue, MQ_SQL_CONFIG_GET, MQ_ARGS(mq_cstr(name)), &text, err));
+    parse_number(MQ_KEY_STALE_AFTER, mq_str_of(text), &after_s);
+    free(text);
+    MQ_TRY(after_s > 0 ? look(queue, &sample, out, err) : MQ_OK);
+    if (after_s == 0 || out->last_run_s > sample.now_s - after_s) {
+        return MQ_OK;
+    }
+    sample.now_s -= after_s;
+    return count_due(queue, &sample, 1, out, err);
 }
 
 enum mq_status mq_queue_is_stale(struct mq_queue *queue, bool *stale, int64_t *last_run_s,

@@ -361,8 +361,10 @@ return ['steps' => $steps, 'left' => [
     'docs/campaigns.md: Hello Ann' => 'tests/unit/mime/test_campaign_docs.c compares it',
     'integrations/cakephp/README.md: // config/app.php' => 'part of a file; '
         . 'tests/bridges/cakephp-*.phpt run it',
-    'integrations/laravel/README.md: // routes/web.php' => 'part of an application',
-    'integrations/symfony/README.md: // src/Controller' => 'part of an application',
+    'integrations/laravel/README.md: // routes/web.php' => 'part of an application; '
+        . 'tests/bridges/laravel-page.phpt runs it',
+    'integrations/symfony/README.md: // src/Controller' => 'part of an application; '
+        . 'tests/bridges/symfony-page.phpt runs it',
     'integrations/laravel/README.md: // config/mail.php' => 'part of a file; '
         . 'tests/bridges/laravel-*.phpt run it',
 ]];

@@ -69,8 +69,8 @@ echo preg_match('~Looked at the mails up to (\d+); the rest .*<a rel="next" href
 []: 1 2 3 next 50
 {"subject":"here"}: 9999 … 10000,  … 20000, 24001 end
 {"subject":"nothing"}:  … 10000,  … 20000,  end
-{"status":"parked","subject":"nothing"}:  end
-{"status":"parked","recipient":"m7@"}: 7 end
+{"status":"parked","subject":"nothing"}:  … 17500,  end
+{"status":"parked","recipient":"m7@"}: 7 … 17500,  end
 {"reference":"r20000"}: 20000 end
 {"status":"sending"}: 1 end
 {"status":"held"}:  end

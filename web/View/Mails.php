@@ -62,7 +62,7 @@ final class Mails extends Listing
 
     private function tabs(Selection $selection): Html
     {
-        $stats = $this->context->queue->stats(Figures::EXACT);
+        $stats = $this->context->stats();
         $texts = $this->context->texts;
         $tabs = [];
         foreach ([null, ...Status::cases()] as $status) {

@@ -17,8 +17,6 @@ use MailQueue\Web\Troubles;
 /** What is going on, and the switches. */
 final class Overview extends View
 {
-    private ?Stats $stats = null;
-
     public function title(): string
     {
         return $this->t('Overview');
@@ -29,7 +27,8 @@ final class Overview extends View
         return Html::all(
             $this->live('now', 5, $this->now()),
             $this->live('charts', 60, $this->charts()),
-            $this->context->isAdmin() ? (new Switches($this->context))->html($this->stats()) : null,
+            $this->context->isAdmin()
+                ? (new Switches($this->context))->html($this->context->stats()) : null,
         );
     }
 
@@ -42,14 +41,9 @@ final class Overview extends View
         };
     }
 
-    private function stats(): Stats
-    {
-        return $this->stats ??= $this->context->queue->stats(Figures::EXACT);
-    }
-
     private function now(): Html
     {
-        $stats = $this->stats();
+        $stats = $this->context->stats();
         $workers = Internal::workers($this->context->queue);
         return Html::all(
             (new Troubles($this->context))->html($stats, $workers),

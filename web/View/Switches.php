@@ -42,7 +42,7 @@ final class Switches
     private function sending(Stats $stats): Html
     {
         $t = $this->context->t(...);
-        $move = (new Troubles($this->context))->move();
+        $move = $stats->enabled ? null : (new Troubles($this->context))->move();
         return $move !== null ? $this->box($t('Sending'), Html::e('p', [], $move)) : $this->box(
             $t('Sending'),
             Html::e('p', [], $stats->enabled

@@ -20,7 +20,7 @@ static void show_stats(zval *object, int64_t exact_up_to, zval *return_value)
 {
     struct mq_stats stats;
     struct mq_error err;
-    struct mq_queue *queue = mq_php_queue_use(object);
+    struct mq_queue *queue = mq_php_queue_opened(object);
     if (queue && mq_php_queue_ok(object, mq_queue_stats(queue, exact_up_to, &stats, &err), &err)) {
         mq_php_stats_new(return_value, &stats);
         mq_stats_clear(&stats);

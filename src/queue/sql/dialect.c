@@ -21,9 +21,6 @@
 
 static const char *const sqlite[MQ_SQL_COUNT] = {
     [MQ_SQL_VERSION] = "PRAGMA data_version",
-    /* A priority of 0.5, which another program wrote, must not block all other mail. */
-    [MQ_SQL_CLAIM_PRIORITY] = "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL
-                              " AND priority < ?1 AND typeof(priority) = 'integer'",
     /* SQLite merges both halves as they come from the index. For a comparison of rows, or with OR,
      * it reads all rows of the place's second. */
     [MQ_SQL_CLAIM_DUE_BEHIND] =
@@ -61,6 +58,9 @@ static const struct mq_sql_dialect sqlite_dialect = {
             ['h'] = "TEXT",
             ['l'] = MQ_CLAIMABLE_STATES,
             ['y'] = "?1",
+            /* A priority of 0.5, which another program wrote, must not block all other mail. */
+            ['#'] = " AND typeof(priority) = 'integer'",
+            ['<'] = "?1",
             ['+'] = "+",
             ['A'] = "TEXT",
             ['F'] = "instr",

@@ -59,6 +59,7 @@ struct mq_sql_dialect {
      *    both may return more columns
      * y: the time, by the server's clock; ?1 if the host's clock is used
      * u: locks the rows that a SELECT reads  w: the same, but skips rows that others have locked
+     * #: what a priority that counts must be, too  <: ?1 beside a priority
      * +: before a condition: keeps the planner from using an index for it
      * D, L, X: after the job table's name: forces its index of due jobs, of leases, of expiry
      * A: a text's type in CAST  F: the function that finds a text in another

@@ -81,8 +81,6 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "SELECT id, status = 'parked' OR (status <> 'sending' AND " MQ_EXPIRED_BY "{y}) "
         "FROM {t} WHERE {r} = ?2 AND mail_type = ?3 LOCK IN SHARE MODE",
 
-    [MQ_SQL_CLAIM_PRIORITY] =
-        "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL " AND priority < ?1",
     /* It reads the whole index for a comparison of rows. */
     [MQ_SQL_CLAIM_DUE_BEHIND] = "SELECT " MQ_COLS " FROM {t}{D} WHERE " MQ_CLAIMABLE_SQL
                                 " AND priority = ?1 AND next_attempt_at <= ?2 "
@@ -190,6 +188,7 @@ const struct mq_sql_dialect mq_mysql_dialect = {
             ['d'] = " /*M! RETURNING id */", /* only MariaDB executes it */
             ['R'] = " /*M! RETURNING id, {r}, mail_type, message_id */",
             ['y'] = "UNIX_TIMESTAMP()",
+            ['<'] = "?1",
             ['u'] = " FOR UPDATE",
             ['w'] = " FOR UPDATE SKIP LOCKED",
             ['+'] = "0 + ",

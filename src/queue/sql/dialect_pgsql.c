@@ -61,8 +61,6 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* If another process inserted first, this inserts nothing, and the caller updates. */
     [MQ_SQL_CONFIG_INSERT] = "INSERT INTO {c}(key, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
 
-    [MQ_SQL_CLAIM_PRIORITY] = "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL
-                              " AND priority < CAST(?1 AS BIGINT)",
     /* If LIMIT is a parameter, the planner assumes a tenth of the table. It would then make a new
      * plan for each claim, which takes 0.1 ms. So the inner LIMIT is a constant, the most that is
      * ever asked for. Only the rows that pass the outer LIMIT are locked. */
@@ -84,6 +82,23 @@ static const char *const overrides[MQ_SQL_COUNT] = {
                     "AND " MQ_CLAIMABLE_SQL " AND (" MQ_EXPIRED_BY "?3 OR ({r} IS NOT NULL "
                     "AND NOT EXISTS (SELECT 1 FROM {o} WHERE CAST({o}.{k} AS TEXT) = {t}.{r}))) "
                     "FOR UPDATE SKIP LOCKED",
+    /* For min() and max() the planner makes two plans each, which takes longer than to run them. */
+    [MQ_SQL_LOOK] = "SELECT (SELECT id FROM {t} ORDER BY id LIMIT 1), "
+                    "(SELECT id FROM {t} ORDER BY id DESC LIMIT 1), (SELECT priority FROM {t} "
+                    "WHERE " MQ_CLAIMABLE_SQL " ORDER BY priority DESC LIMIT 1), {y}, "
+                    "(SELECT {V} FROM {c} WHERE key = ?2 LIMIT 1), "
+                    "(SELECT {V} FROM {c} WHERE key = ?3 LIMIT 1)",
+    [MQ_SQL_DUE] =
+        "WITH RECURSIVE waits(priority) AS (SELECT CAST(?1 AS BIGINT) UNION ALL "
+        "SELECT (SELECT {t}.priority FROM {t} WHERE " MQ_CLAIMABLE_SQL
+        " AND {t}.priority < waits.priority ORDER BY {t}.priority DESC LIMIT 1) FROM waits "
+        "WHERE priority IS NOT NULL) SELECT min(first), CAST(sum(due) AS BIGINT), NULL, "
+        "min(priority) FROM (SELECT priority, (SELECT next_attempt_at FROM {t} "
+        "WHERE " MQ_CLAIMABLE_SQL " AND {t}.priority = waits.priority "
+        "ORDER BY next_attempt_at LIMIT 1) AS first, (SELECT count(*) FROM (SELECT 1 FROM {t} "
+        "WHERE " MQ_CLAIMABLE_SQL " AND {t}.priority = waits.priority AND next_attempt_at <= ?2 "
+        "ORDER BY next_attempt_at, id LIMIT ?3) AS one) AS due FROM waits "
+        "WHERE priority IS NOT NULL) AS each",
     [MQ_SQL_COUNT_ADD] = "INSERT INTO {C}(hour, mail_type, event, part, mails, recipients) "
                          "SELECT * FROM unnest(" ARRAYS_OF_COUNTS "){U}",
     [MQ_SQL_LOG_ADD] = "INSERT INTO {H}(at, job_id, reference, mail_type, subject, relay, "
@@ -161,6 +176,7 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
                     "RETURNING id, {r}, mail_type, message_id" NOTIFY,
             /* The time when the statement arrived: the same throughout the statement. */
             ['y'] = "CAST(floor(extract(epoch FROM statement_timestamp())) AS BIGINT)",
+            ['<'] = "CAST(?1 AS BIGINT)",
             ['u'] = " FOR UPDATE",
             ['w'] = " FOR UPDATE SKIP LOCKED",
             ['A'] = "TEXT",

@@ -382,6 +382,15 @@ enum mq_status mq_queue_prepare(struct mq_queue *queue, struct mq_error *err)
     return prepare(queue, false, err);
 }
 
+bool mq_schema_is(struct mq_queue *queue, struct mq_str version)
+{
+    int64_t number = 0;
+    if (!queue->ready && mq_config_parse_int(version, &number)) {
+        queue->ready = number == MQ_SCHEMA_VERSION;
+    }
+    return queue->ready;
+}
+
 enum mq_status mq_schema_check(struct mq_queue *queue, struct mq_error *err)
 {
     int64_t version;

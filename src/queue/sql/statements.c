@@ -16,6 +16,12 @@
     "SELECT " MQ_COLS " FROM {t} WHERE " condition " AND id > ?1 ORDER BY " order " LIMIT ?2"
 #define JOBS_OF(condition) JOBS_BY(condition, "id")
 
+#define PRIORITY       "SELECT max(priority) FROM {t} WHERE " MQ_CLAIMABLE_SQL "{#}"
+#define PRIORITY_BELOW PRIORITY " AND priority < {<}"
+#define FIRST_DUE \
+    "SELECT min(next_attempt_at) FROM {t} WHERE " MQ_CLAIMABLE_SQL " AND priority = ?1"
+#define CONFIG_OF(name) "(SELECT {V} FROM {c} WHERE {q}key{q} = " name " LIMIT 1)"
+
 /* `locked_until > 0` holds for every claimed row; it lets a query search the index of leases. */
 static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_CONFIG_TABLE] = "CREATE TABLE IF NOT EXISTS {c} (key TEXT PRIMARY KEY, value TEXT)",
@@ -78,8 +84,8 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_CLAIM_DUE] =
         "SELECT " MQ_COLS " FROM {t}{D} WHERE " MQ_CLAIMABLE_SQL
         " AND priority = ?1 AND next_attempt_at <= ?2 ORDER BY next_attempt_at, id LIMIT ?3{w}",
-    [MQ_SQL_CLAIM_NEXT] =
-        "SELECT min(next_attempt_at) FROM {t} WHERE " MQ_CLAIMABLE_SQL " AND priority = ?1",
+    [MQ_SQL_CLAIM_PRIORITY] = PRIORITY_BELOW,
+    [MQ_SQL_CLAIM_NEXT] = FIRST_DUE,
     [MQ_SQL_CLAIM_TAKE] = "UPDATE {t} SET status = ?1, attempts = attempts + 1, "
                           "locked_until = ?2, locked_by = ?3, paid = ?4, paid_to = ?6, "
                           "waits_for = NULL WHERE id = ?5",
@@ -202,7 +208,13 @@ static const char *const common[MQ_SQL_COUNT] = {
                     "status = 'held' AND status IN ('failed','held')",
                     "SELECT created_at FROM (SELECT status, created_at FROM {t} ORDER BY id "
                     "LIMIT ?6) AS walk WHERE status IN ('pending','failed') LIMIT 1"),
-    [MQ_SQL_ID_RANGE] = "SELECT (SELECT min(id) FROM {t}), (SELECT max(id) FROM {t})",
+    [MQ_SQL_LOOK] = "SELECT (SELECT min(id) FROM {t}), (SELECT max(id) FROM {t}), (" PRIORITY "), "
+                    "{y}, " CONFIG_OF("?2") ", " CONFIG_OF("?3"),
+    /* Of priority ?1, in PostgreSQL of all below it, too: when the first job is due, how many are
+     * by ?2 (up to ?3 of each priority), the next priority, the lowest that was read. */
+    [MQ_SQL_DUE] = "SELECT (" FIRST_DUE "), (SELECT count(*) FROM (SELECT 1 AS one FROM {t}{D} "
+                   "WHERE " MQ_CLAIMABLE_SQL " AND priority = ?1 AND next_attempt_at <= ?2 "
+                   "ORDER BY next_attempt_at, id LIMIT ?3) AS due), (" PRIORITY_BELOW "), ?1",
     [MQ_SQL_DUE_BEFORE] =
         "SELECT count(*) FROM (SELECT 1 AS one FROM {t}{D} WHERE " MQ_CLAIMABLE_SQL
         " AND priority = ?1 AND next_attempt_at <= ?2 AND (next_attempt_at < ?2 OR id < ?4) "

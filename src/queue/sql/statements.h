@@ -82,12 +82,12 @@ enum mq_sql {
     MQ_SQL_JOBS_FAILED,
     MQ_SQL_JOBS_PARKED,
     MQ_SQL_JOBS_HELD,
-    MQ_SQL_STATS, /* one row: see stats.c */
-    MQ_SQL_ID_RANGE,
+    MQ_SQL_STATS,      /* one row: see stats.c */
+    MQ_SQL_LOOK,       /* ?1: host's time, ?2, ?3: keys of the version and of the last run */
+    MQ_SQL_DUE,        /* see statements.c */
     MQ_SQL_DUE_BEFORE, /* up to ?3 jobs of priority ?1, due before ?2, or at ?2 with ids below ?4 */
-    MQ_SQL_COLUMNS_OF,
-    /* from here on: NULL in some dialects, see mq_sql_has() */
-    MQ_SQL_STORE, /* stores a job and, if ?2 is not NULL, its body; returns the id */
+    MQ_SQL_COLUMNS_OF, /* the next ones are NULL in some dialects, see mq_sql_has() */
+    MQ_SQL_STORE,      /* stores a job and, if ?2 is not NULL, its body; returns the id */
     MQ_SQL_NOW,
     MQ_SQL_LOCK_SCHEMA,
     MQ_SQL_UNLOCK_SCHEMA,
