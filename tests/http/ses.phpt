@@ -100,6 +100,7 @@ echo \MailQueue::checkTransport('ses+https://KEY:SECRET@default?region=eu-west-1
 get-vanilla ok
 get-vanilla-query-order-key-case ok
 post-vanilla ok
+post-sts-header-before ok
 post-x-www-form-urlencoded ok
 -- requests
 empty, 5 sent
