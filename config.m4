@@ -217,6 +217,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/config/config.c
     src/queue/config/kept_hours.c
     src/queue/config/keys.c
+    src/queue/config/known_relays.c
     src/queue/config/relays.c
     src/queue/config/settings.c
     src/queue/config/slow.c

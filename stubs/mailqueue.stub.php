@@ -907,12 +907,13 @@ namespace MailQueue {
         public readonly ?int $resentOf;
         /**
          * When a waiting mail will go, at the present limits, in the present order and within its hours, if each
-         * mail before it has one recipient; not before the end of a relay's pause. null: it does not wait, sending is
-         * off, 10,000 mails or more go before it, or jobs() was not asked for it.
+         * mail before it has one recipient; not before a pause of the relay that it goes to ends, if the last run of
+         * the worker tells which one that is. null: it does not wait, sending is off, 10,000 mails or more go before
+         * it, or jobs() was not asked for it.
          */
         public readonly ?int $expectedAt;
         /**
-         * Why not before: "hours" (mailHours), "pause" (a relay is paused), "mailMaxPerHour", one of mailLimits as it
+         * Why not before: "hours" (mailHours), "pause" (its relay is paused), "mailMaxPerHour", one of mailLimits as it
          * is written there, or "mailSlowdown: …" if a recipient's domain is slowed down. null: nothing of this
          * kind. Only a limit by relay or by sender is also named where $expectedAt is null.
          */

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 7ab4bc4c8274cf3d428a2f6b950f1fa9bc51fa4b */
+ * Stub hash: 8856c3979f52a4cadc31039464aee5223adadf7f */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)

@@ -62,6 +62,7 @@ void mq_queue_maintain(struct mq_queue *queue);
  * CLOCK_BOOTTIME has counted since that answer. It is never behind the server, and at most a second
  * plus the query's round trip ahead. Before the first answer it is the clock of the options. */
 const struct mq_clock *mq_queue_clock(const struct mq_queue *queue);
+const char *mq_queue_table(const struct mq_queue *queue); /* of its jobs */
 /* Gets the time that counts for leases and tokens. Asks the server, if there is one. */
 enum mq_status mq_queue_now(struct mq_queue *queue, int64_t *now_s, struct mq_error *err);
 /* The absolute path of the database's file, owned by the queue; NULL if it has none. */

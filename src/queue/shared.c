@@ -35,6 +35,11 @@ void mq_queue_set_clock(struct mq_queue *queue, const struct mq_clock *host)
     }
 }
 
+const char *mq_queue_table(const struct mq_queue *queue)
+{
+    return queue->names.table;
+}
+
 const struct mq_clock *mq_queue_clock(const struct mq_queue *queue)
 {
     return &queue->clock;

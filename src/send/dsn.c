@@ -285,6 +285,8 @@ void mq_dsn_clear(struct mq_dsn *dsn)
 
 /* The sub-delims of RFC 3986, which need no encoding in any part. */
 #define PLAIN "!$&'()*+,;="
+/* The characters of AWS's key ids. */
+#define KEY_ID_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 /* Appends the program, and *** if it has options other than -t and -i: any can be a password. */
 static void append_command(struct mq_buffer *out, const struct mq_strings *words)
@@ -299,14 +301,24 @@ static void append_command(struct mq_buffer *out, const struct mq_strings *words
     }
 }
 
-/* The first part of an API's login is a key. Mailgun's second part is a domain, no secret. */
+/* The first part of an API's login is a key. SES's is only the id of one, and tells accounts apart;
+ * but that of temporary keys changes every few hours, and text that does not look like an id may be
+ * the secret in the wrong place. */
+static bool shows_user(const struct mq_dsn *dsn)
+{
+    if (mq_dsn_is(dsn, "ses+https")) {
+        return dsn->session_token == NULL && dsn->user[strspn(dsn->user, KEY_ID_CHARS)] == '\0';
+    }
+    return !mq_dsn_is(dsn, "mailgun+https");
+}
+
+/* Mailgun's second part is a domain, no secret. */
 static void append_login(struct mq_buffer *out, const struct mq_dsn *dsn)
 {
     if (dsn->user == NULL) {
         return;
     }
-    bool is_key = mq_dsn_is(dsn, "ses+https") || mq_dsn_is(dsn, "mailgun+https");
-    mq_dsn_encode(out, mq_str_of(is_key ? "***" : dsn->user), PLAIN);
+    mq_dsn_encode(out, mq_str_of(shows_user(dsn) ? dsn->user : "***"), PLAIN);
     if (dsn->password != NULL) {
         mq_buffer_char(out, ':');
         bool is_domain = mq_dsn_is(dsn, "mailgun+https");

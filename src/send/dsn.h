@@ -38,7 +38,7 @@ enum mq_family { MQ_FAMILY_ANY, MQ_FAMILY_4, MQ_FAMILY_6 };
 struct mq_dsn {
     const char *scheme; /* "smtp", "smtps", "lmtp", "null", "sendmail", "file"; an API's:
                            "ses+https", "mailgun+https", "microsoftgraph+https", "gmail+https" */
-    char *user;         /* NULL when none; of an API's DSN, a key that is never printed */
+    char *user;         /* NULL when none; Mailgun's is a key that is never printed */
     char *password;     /* NULL when none; never printed */
     char *
         host; /* without brackets; "default" and "null" are ordinary names; "" if there is a path */
@@ -73,7 +73,8 @@ struct mq_dsn {
  * password. The options are those of dsn_options.c. */
 enum mq_status mq_dsn_parse(struct mq_str text, struct mq_dsn *out, struct mq_error *err);
 void mq_dsn_clear(struct mq_dsn *dsn);
-/* Without secrets, malloc'ed: "smtp://user:***@host", "sendmail://default?command=/bin/x%20***". */
+/* Without secrets, malloc'ed: "smtp://user:***@host", "sendmail://default?command=/bin/x%20***". It
+ * is the relay's name: limits count by it, and a pause is stored under it. */
 char *mq_dsn_redacted(const struct mq_dsn *dsn);
 bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme);
 bool mq_dsn_is_http(const struct mq_dsn *dsn);     /* a mail API */

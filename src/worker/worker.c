@@ -455,6 +455,7 @@ static void prepare_lanes(struct mq_run *run)
     for (size_t i = 0; i < run->relays->lane_count; i++) {
         mq_lane_remember(run->relays->lanes[i]);
     }
+    mq_relays_note(run);
     while (!mq_run_prepare_lanes(run) && mq_signals_caught(run->signals) == 0 &&
            mq_run_now_ms(run) < deadline_of(run)) {
         tell_manager_now(run);

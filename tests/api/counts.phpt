@@ -64,6 +64,8 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $queue->hold([$ids[1]]);
     echo 'one is held: ', $all(), "\n";
     $queue->setConfig('mailRelayPause', json_encode(['smtp://a' => $now + 600 . ' 1 busy']));
+    echo 'a relay is paused that the last run did not have: ', $all(), "\n";
+    $queue->setConfig('mailRelayRoutes', json_encode(['mail_queue' => 'smtp://a']));
     echo 'the relay is paused: ', $all(), "\n";
     $queue->setConfig('mailQueueEnabled', 0);
     echo 'off: ', $all(), ' ', json_encode($queue->expectedAt(4711)), "\n";
@@ -83,5 +85,6 @@ no limit: 0 0 0 0 0 900 0
 one a minute: 90 150 0 210 30 900 330
 as a list: 90 150 0 210 30 900 330; 90; [null]
 one is held: 90 null 0 150 30 900 270
+a relay is paused that the last run did not have: 90 null 0 150 30 900 270
 the relay is paused: 600 null 600 600 600 900 600
 off: null null null null null null null null

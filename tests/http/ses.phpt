@@ -100,6 +100,7 @@ echo \MailQueue::checkTransport('ses+https://KEY:SECRET@default?region=eu-west-1
 get-vanilla ok
 get-vanilla-query-order-key-case ok
 post-vanilla ok
+post-sts-header-before ok
 post-x-www-form-urlencoded ok
 -- requests
 empty, 5 sent
@@ -127,4 +128,4 @@ unchecked: empty, 1 sent; gone
 transport: ses+https:// needs an access key; write ses+https://KEY:SECRET@default?region=eu-west-1, with / in SECRET as %2F
 transport: ses+https:// needs the region of your SES account; add ?region=eu-west-1 or another
 transport: tls=none is only for an API on this host (127.0.0.1, ::1, localhost): its key would go out unencrypted; leave it out
-ses+https://***:***@default?region=eu-west-1
+ses+https://KEY:***@default?region=eu-west-1

@@ -228,6 +228,10 @@ def check_vectors():
     secret, date = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "20150830T123600Z"
     scope, host = "20150830/us-east-1/service/aws4_request", "example.amazonaws.com"
     form = "application/x-www-form-urlencoded"
+    token = ("AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQWLWsKWHGBuFqwAeMic"
+             "RXmxfpSPfIeoIYRqTflfKD8YUuwthAx7mSEI/qkPpKPi/kMcGdQrmGdeehM4IC1NtBmUpp2wUE8phUZampKsb"
+             "urEDy0KPkyQDYwT7WZ0wq5VSXDvp75YU9HFvlRd8Tx6q6fE8YQcHNVXAkiY9q6d+xo0rKwT38xVqr7ZD0u0iP"
+             "PkUL64lIZbqBAz+scqKmlzm8FDrypNC9Yjc8fPOLn9FX9KSYvKTr4rvx3iSIlTJabIQwj2ICCR/oLxBA==")
     suite = [
         ("get-vanilla", "GET", "/", {}, b"",
          "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
@@ -235,6 +239,8 @@ def check_vectors():
          "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"),
         ("post-vanilla", "POST", "/", {}, b"",
          "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"),
+        ("post-sts-header-before", "POST", "/", {"x-amz-security-token": token}, b"",
+         "85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead"),
         ("post-x-www-form-urlencoded", "POST", "/", {"content-type": form}, b"Param1=value1",
          "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"),
     ]

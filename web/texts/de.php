@@ -473,6 +473,8 @@ return [
     "What each relay was found to accept: the next mail's commands after a dot, or only one mail's "
         . 'commands as a group.' => 'Was jedes Relay verträgt: die Befehle der nächsten Mail '
         . 'nach dem Punkt oder nur die Befehle einer Mail als Gruppe.',
+    'Which relays the last run had, for mail of which job table.'
+        => 'Welche Relays der letzte Lauf hatte, für Mails welcher Tabelle.',
     'Domains whose recipients fail: how often, and how much mail to them is slowed down.'
         => 'Domains, deren Empfänger scheitern: wie oft, und wie sehr ihre Mails gebremst werden.',
     'By which mailHours and limits mail of which job table was put back.'

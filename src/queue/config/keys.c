@@ -308,6 +308,9 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
                                  "What each relay was found to accept: the next mail's commands "
                                  "after a dot, or only one mail's commands as a group.",
                                  .internal = true},
+    [MQ_KEY_RELAY_ROUTES] = {"mailRelayRoutes", &object, "",
+                             "Which relays the last run had, for mail of which job table.",
+                             .internal = true},
     [MQ_KEY_SLOW_DOMAINS] = {"mailSlowDomains", &object, "",
                              "Domains whose recipients fail: how often, and how much mail to them "
                              "is slowed down.",

@@ -45,6 +45,7 @@ enum mq_config_id {
     MQ_KEY_LAST_REFILL,
     MQ_KEY_RELAY_PAUSE,
     MQ_KEY_RELAY_PIPELINING,
+    MQ_KEY_RELAY_ROUTES,
     MQ_KEY_SLOW_DOMAINS,
     MQ_KEY_HOURS_KEPT,
     MQ_KEY_LAST_RUN,
@@ -70,8 +71,7 @@ struct mq_config_key {
     bool computed;     /* `standard` only tells people how it is computed */
     bool internal;     /* the queue's own state, not a setting */
     bool in_claims;    /* each claim reads it */
-    const char *alias; /* the value of the key alias_of, if that key is unset and this one is
-                          true; NULL: no alias */
+    const char *alias; /* alias_of's value, if that is unset and this key is true; NULL: none */
     enum mq_config_id alias_of;
 };
 extern const struct mq_config_key mq_config_keys[MQ_KEY_COUNT];

@@ -4,7 +4,7 @@
 
 #include "queue/config/kept_hours.h"
 #include "queue/config/keys.h"
-#include "queue/config/relays.h"
+#include "queue/config/known_relays.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"
@@ -192,13 +192,14 @@ static enum mq_status expect_one(struct mq_tx *tx, struct mq_job *job, struct mq
     return MQ_OK;
 }
 
-/* No claim is made before then. */
-static int64_t pause_end_s(const struct mq_settings *settings)
+static void expect_pause(const struct mq_strings *routes, const char *pauses, struct mq_job *job)
 {
-    char *relay;
-    int64_t until_s = mq_pause_latest(settings->pauses, &relay).until_s;
-    free(relay);
-    return until_s;
+    int64_t end_s =
+        job->expected_at ? mq_routes_pause_s(routes, pauses, job->relay, job->envelope_from) : 0;
+    if (end_s > job->expected_at) {
+        job->expected_at = end_s;
+        job->waits_for = MQ_FOR_PAUSE;
+    }
 }
 
 static void expect_hours(const struct mq_queue *queue, const struct mq_settings *settings,
@@ -233,7 +234,10 @@ enum mq_status mq_queue_expect(struct mq_queue *queue, struct mq_job *jobs, size
     }
     int64_t token_s;
     status = status == MQ_OK ? mq_limit_look(&tx, &token_s, err) : status;
-    int64_t paused_s = pause_end_s(&tx.settings);
+    struct mq_strings routes = {0};
+    if (status == MQ_OK && tx.settings.pauses) {
+        status = mq_routes_load(queue, &routes, err);
+    }
     const struct mq_job *last = NULL;
     for (size_t i = 0; i < count && status == MQ_OK; i++) {
         struct mq_job *job = &jobs[i];
@@ -241,12 +245,10 @@ enum mq_status mq_queue_expect(struct mq_queue *queue, struct mq_job *jobs, size
             status = expect_one(&tx, job, err);
             last = job->expected_at || (last && last->priority > job->priority) ? last : job;
         }
-        if (job->expected_at && paused_s > job->expected_at) {
-            job->expected_at = paused_s;
-            job->waits_for = MQ_FOR_PAUSE;
-        }
+        expect_pause(&routes, tx.settings.pauses, job);
         expect_hours(queue, &tx.settings, job);
     }
+    mq_strings_clear(&routes);
     mq_windows_free(tx.windows);
     mq_settings_clear(&tx.settings);
     return status;

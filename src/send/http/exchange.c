@@ -222,7 +222,7 @@ static bool set_login(struct mq_http_exchange *exchange, const struct mq_http_re
     ok = ok && !curl_easy_setopt(easy, CURLOPT_PASSWORD, request->secret);
     if (request->auth == MQ_HTTP_SIGV4) {
         return ok && !curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, request->scope) &&
-               add_hash(exchange, request);
+               (mq_http_body_size(&request->body) == 0 || add_hash(exchange, request));
     }
     return ok && !curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "queue/config/known_relays.h"
 #include "send/dsn_text.h"
 #include "send/transport.h"
 #include "worker/relay/route.h"
@@ -289,6 +290,45 @@ void mq_relays_begin(struct mq_run *run)
     for (size_t i = 0; i < run->relays->lane_count; i++) {
         begin_lane(run, run->relays->lanes[i]);
     }
+}
+
+static void append_names(const struct mq_group *group, struct mq_buffer *out)
+{
+    if (group->kind == MQ_GROUP_RELAY) {
+        mq_buffer_cstr(out, out->len ? " " : "");
+        mq_buffer_cstr(out, ((const struct mq_lane *)group->relay)->name);
+    }
+    for (size_t i = 0; i < group->count; i++) {
+        append_names(&group->members[i], out);
+    }
+}
+
+static bool add_names(struct mq_strings *out, const char *key, const struct mq_route *route)
+{
+    struct mq_buffer names = {0};
+    append_names(&route->group, &names);
+    bool added = !names.failed && mq_strings_add(out, mq_str_of(key)) &&
+                 mq_strings_add(out, mq_buffer_view(&names));
+    mq_buffer_clear(&names);
+    return added;
+}
+
+/* A failure is ignored: the next run tries again. */
+void mq_relays_note(struct mq_run *run)
+{
+    const struct mq_relays *relays = run->relays;
+    struct mq_strings routes = {0};
+    bool added = true;
+    if (!relays->choose) {
+        added = add_names(&routes, "", relays->standard);
+        for (size_t i = 0; i < relays->key_count && added; i++) {
+            added = add_names(&routes, relays->keys[i].key, relays->keys[i].route);
+        }
+    }
+    if (added) {
+        mq_queue_note_routes(run->queue, &routes, NULL);
+    }
+    mq_strings_clear(&routes);
 }
 
 int mq_relays_connections(const struct mq_relays *relays)

@@ -69,6 +69,8 @@ void mq_relays_clear(struct mq_relays *relays);
 
 /* Gives the lanes to a run that begins. */
 void mq_relays_begin(struct mq_run *run);
+/* Stores in the queue which mail goes to which relays, for those who ask when it will go. */
+void mq_relays_note(struct mq_run *run);
 /* How many sessions all relays have together. */
 int mq_relays_connections(const struct mq_relays *relays);
 

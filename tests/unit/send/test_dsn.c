@@ -214,7 +214,7 @@ static void test_apis(void **state)
     parse("SES+HTTPS://AKID:secret@[::1]:8005?tls=none&final_timeout=5");
     assert_int_equal(dsn.tls, MQ_TLS_NONE);
     assert_int_equal(dsn.final_timeout_ms, 5000);
-    assert_redacted("ses+https://***:***@[::1]:8005");
+    assert_redacted("ses+https://AKID:***@[::1]:8005");
     parse("mailgun+https://key-1:mg.example.org@default?region=eu");
     assert_string_equal(dsn.user, "key-1");
     assert_redacted("mailgun+https://***:mg.example.org@default?region=eu");
@@ -225,6 +225,22 @@ static void test_apis(void **state)
     assert_redacted("microsoftgraph+https://default?account=shop");
     parse("smtp://h");
     assert_false(mq_dsn_is_http(&dsn));
+}
+
+/* Limits and pauses are by this name: two accounts must not share it. */
+static void test_apis_are_told_apart(void **state)
+{
+    (void)state;
+    parse("ses+https://AKIA1:one@default?region=eu-west-1");
+    assert_redacted("ses+https://AKIA1:***@default?region=eu-west-1");
+    parse("ses+https://AKIA2:two@default?region=eu-west-1");
+    assert_redacted("ses+https://AKIA2:***@default?region=eu-west-1");
+    parse("ses+https://wJalrXUtn%2FEMI:AKIA2@default?region=eu-west-1"); /* swapped */
+    assert_redacted("ses+https://***:***@default?region=eu-west-1");
+    parse("mailgun+https://key-1:one.example.org@default");
+    assert_redacted("mailgun+https://***:one.example.org@default");
+    parse("mailgun+https://key-1:two.example.org@default");
+    assert_redacted("mailgun+https://***:two.example.org@default");
 }
 
 /* The expected part of the error's text, which names the cure. */
@@ -424,11 +440,17 @@ static void test_loopback(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),    cmocka_unit_test(test_credentials),
-        cmocka_unit_test(test_sockets),  cmocka_unit_test(test_options),
-        cmocka_unit_test(test_bad),      cmocka_unit_test(test_sendmail),
-        cmocka_unit_test(test_file),     cmocka_unit_test(test_apis),
-        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_loopback),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_credentials),
+        cmocka_unit_test(test_sockets),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_sendmail),
+        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_apis),
+        cmocka_unit_test(test_apis_are_told_apart),
+        cmocka_unit_test(test_prefixes),
+        cmocka_unit_test(test_loopback),
     };
     return cmocka_run_group_tests_name("dsn", tests, NULL, NULL);
 }

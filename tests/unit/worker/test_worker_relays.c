@@ -1,5 +1,6 @@
 /* Several relays in one run: groups, and relays that fail, are left out and come back. The clock
  * moves only when the worker waits. */
+#include "limit_marks.h"
 #include "worker/run.h"
 #include "worker_fake.h"
 
@@ -192,13 +193,26 @@ static void test_lacks_an_extension(void **state)
 /* ---- a week without a relay ---- */
 
 #define MAILS  10000
-#define WEEK_S (7 * 86400)
+#define DAY_S  86400
+#define WEEK_S (7 * DAY_S)
 
+static struct marks taken[2]; /* when each relay took mail */
+
+static void take(struct fake_relay *relay, struct mq_transfer *transfer, struct mq_target *target)
+{
+    (void)transfer;
+    add_mark(&taken[relay == &relay->scene->other], relay->scene->boot_ms, 1);
+    set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
+}
+
+static size_t sent(const struct scene_worker *scene)
+{
+    return scene->relay.accepted_count + scene->other.accepted_count;
+}
+
+/* The relays are back at the end, and the longest pause is over. */
 static void dead_for_a_week(struct scene_worker *scene)
 {
-    fx_set(&scene->fx, "mailMaxPerHour", "3600");
-    fx_set(&scene->fx, "mailRateMode", "strict");
-    fx_set(&scene->fx, "mailBurst", "1");
     scene->options.time_limit_s = 55;
     scene->relay.down = scene->other.down = true;
     enqueue_mails(scene, MAILS);
@@ -206,27 +220,72 @@ static void dead_for_a_week(struct scene_worker *scene)
     assert_int_equal(count_jobs(scene, "pending"), MAILS);
     assert_int_equal(most_attempts(scene), 0);
     scene->relay.down = scene->other.down = false;
-    scene->boot_ms += 3600000; /* the longest pause */
+    scene->boot_ms += 3600000;
+}
+
+static void limited_to_one_a_second(struct scene_worker *scene)
+{
+    fx_set(&scene->fx, "mailMaxPerHour", "3600");
+    fx_set(&scene->fx, "mailRateMode", "strict");
+    fx_set(&scene->fx, "mailBurst", "1");
+    dead_for_a_week(scene);
     int64_t begun_ms = scene->boot_ms;
     cron_for(scene, 2 * 3600);
-    size_t sent = scene->relay.accepted_count + scene->other.accepted_count;
-    int64_t most = (scene->boot_ms - begun_ms) / 1000 + 1; /* one a second */
-    assert_in_range(sent, most * 9 / 10, most);
+    int64_t most = (scene->boot_ms - begun_ms) / 1000 + 1;
+    assert_in_range(sent(scene), most * 9 / 10, most);
     cron_for(scene, 2 * 3600);
-    assert_int_equal(scene->relay.accepted_count + scene->other.accepted_count, MAILS);
+    assert_int_equal(sent(scene), MAILS);
     assert_int_equal(count_jobs(scene, NULL), 0);
 }
 
 static void test_dead_for_a_week(void **state)
 {
-    dead_for_a_week(*state);
+    limited_to_one_a_second(*state);
 }
 
 static void test_both_dead_for_a_week(void **state)
 {
     struct scene_worker *scene = *state;
     scene->dsn = "failover(a b)";
+    limited_to_one_a_second(scene);
+}
+
+/* The three limits of each relay hold one after the other: the first one for half an hour of runs
+ * each minute, the hour's for the other half, the day's for the rest of the day. */
+static void test_dead_for_a_week_with_limits(void **state)
+{
+    static const int64_t rules[][2] = {{100, 50}, {3000, 3600}, {4000, DAY_S}};
+    struct scene_worker *scene = *state;
+    scene->dsn = "failover(a b)";
+    scene->relay.answer = scene->other.answer = take;
+    fx_set(&scene->fx, "mailRateMode", "strict");
+    fx_set(&scene->fx, "mailLimits", "100/50s per relay, 3000/1h per relay, 4000/1d per relay");
     dead_for_a_week(scene);
+    cron_for(scene, 50 * 60);
+    assert_int_equal(sent(scene), 2 * 3000);
+    cron_for(scene, DAY_S - 3600);
+    assert_int_equal(sent(scene), 2 * 4000);
+    cron_for(scene, 8 * 3600); /* each waits for its place in a line of 4,000 a day */
+    assert_int_equal(sent(scene), MAILS);
+    assert_int_equal(count_jobs(scene, NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        for (size_t rule = 0; rule < 3; rule++) {
+            assert_int_equal(most_in(&taken[i], rules[rule][1] * 1000, false), rules[rule][0]);
+        }
+        free(taken[i].items);
+        taken[i] = (struct marks){0};
+    }
+}
+
+static void test_dead_for_a_week_without_limits(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->dsn = "failover(a b)";
+    dead_for_a_week(scene);
+    run_until(scene, MQ_RUN_EMPTY); /* of 10 ms each, at 4 sessions with a mail behind another */
+    assert_int_equal(scene->relay.accepted_count, MAILS);
+    assert_in_range(scene->report.ms, MAILS * 10 / 8, MAILS * 10 / 8 * 11 / 10);
+    assert_int_equal(count_jobs(scene, NULL), 0);
 }
 
 int main(void)
@@ -242,6 +301,8 @@ int main(void)
         T(test_lacks_an_extension),
         T(test_dead_for_a_week),
         T(test_both_dead_for_a_week),
+        T(test_dead_for_a_week_with_limits),
+        T(test_dead_for_a_week_without_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
