@@ -83,6 +83,16 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $bounce($hard, '--json');
     echo count($queue->suppression('ann@example.net')), "\n";
 
+    echo "-- a damaged key\n";
+    $key = $queue->config('mailSuppressionKey');
+    $set = $backend->pdo()->prepare('UPDATE config SET value = ? WHERE ' . ($backend->name === 'mysql' ? '`key`' : 'key') . " = 'mailSuppressionKey'");
+    $gus = postfix(sender_to($queue, 'gus@example.net'), 'gus@example.net', '5.1.1', '550 5.1.1 user unknown');
+    $set->execute([substr($key, 2)]);
+    $bounce($gus);
+    $set->execute([$key]);
+    $bounce($gus);
+    echo count($queue->suppression('gus@example.net')), "\n";
+
     echo "-- the database is away\n";
     $environment['MAILQUEUE_DATABASE'] = temp_directory() . '/none/mail.db';
     [$code, , $errors] = typed('echo x | mailqueue bounce', $environment);
@@ -164,5 +174,9 @@ exit 0: {
     ]
 }
 0
+-- a damaged key
+exit 75: mailqueue: Config key mailSuppressionKey is missing or damaged: restore it from a backup of the config table.
+exit 0: 
+1
 -- the database is away
 exit 75 no database

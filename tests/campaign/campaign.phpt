@@ -47,7 +47,8 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $campaign = $queue->campaign('spring');
     foreach ([fn() => $campaign->start(), fn() => $campaign->add(['a@example.net']), fn() => $campaign->setMessage(['to' => 'a@example.net'] + $message),
         fn() => $campaign->setMessage(['text' => '{{#if a}}'] + $message), fn() => $campaign->setMessage(['date' => 1] + $message),
-        fn() => $campaign->setMessage($message, priority: 101), fn() => $queue->campaign("a\nb")] as $wrong) {
+        fn() => $campaign->setMessage($message, priority: 101), fn() => $campaign->setMessage($message, envelopeFrom: str_repeat('b', 33) . '*@example.org'),
+        fn() => $campaign->setMessage(['from' => str_repeat('b', 33) . '*@example.org'] + $message), fn() => $queue->campaign("a\nb")] as $wrong) {
         echo thrown($wrong), "\n";
     }
     $campaign->setMessage($message);
@@ -97,6 +98,15 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $other->cancel();
     echo $work(), '; ', progress($other), ' ', $pdo->query('SELECT count(*) FROM mail_queue')->fetchColumn(), ' ', thrown(fn() => $other->resume()), ' ', thrown(fn() => $other->add($people(0, 1))), "\n";
 
+    echo "-- what was taken cannot be stored, and another one is refused\n";
+    $lost = $backend->another()->queue()->campaign('lost');
+    $lost->setMessage($message);
+    echo thrown(fn() => $lost->add((function () use ($lost, $people): iterable {
+        yield from $people(0, 2);
+        $lost->cancel();
+        yield 'no address';
+    })())), ' ', progress($lost), "\n";
+
     echo "-- later\n";
     $late = $queue->campaign('autumn');
     $late->setMessage(['unsubscribe' => 'mailto:u@example.org'] + $message, 'late', 5, 3, 'bounce@example.org', 'some relay');
@@ -138,6 +148,8 @@ MailQueue\MessageException [to]: to: the recipients of a campaign are added to i
 MailQueue\MessageException [text]: text: line 1, column 1: {{#if}} has no {{/if}}; add it
 MailQueue\MessageException [date]: date: each mail of a campaign gets its own; leave it out
 ValueError: priority must be -100 … 100, not 101
+MailQueue\MessageException [envelopeFrom]: envelopeFrom: a token of 32 octets takes the place of the *, so at most 32 can be before it; write a shorter name, as bounces+*@example.org
+MailQueue\MessageException [envelopeFrom]: envelopeFrom: a token of 32 octets takes the place of the *, so at most 32 can be before it; write a shorter name, as bounces+*@example.org
 ValueError: name must have 1 to 100 octets of UTF-8 without control characters
 int(10)
 int(2)
@@ -173,6 +185,8 @@ refused {"r7@example.net":"550 no such user"} -10 campaign
 -- cancel
 state=running recipients=1200 waiting=198 pending=998 sent=2 suppressed=2
 sent 0 parked 0 suppressed 0; state=cancelled recipients=1200 waiting=198 sent=2 suppressed=2 gone=998 0 MailQueue\Exception: a campaign that is cancelled cannot be resumed MailQueue\Exception: the campaign is cancelled: it takes no recipients any more, make another
+-- what was taken cannot be stored, and another one is refused
+MailQueue\Exception: the campaign is cancelled: it takes no recipients any more, make another state=cancelled
 -- later
 sent 0 parked 0 suppressed 0; state=running recipients=2 waiting=2 waits
 ["spring"] 1

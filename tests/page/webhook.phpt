@@ -55,9 +55,18 @@ foreach ([['Permanent', 'General', '550 5.7.1 blocked by a blacklist'], ['Perman
     ['Transient', 'ContentRejected', '554 no'], ['Undetermined', 'Undetermined', 'x']] as $i => $one) {
     echo tell($host, $sns->event(ses_bounce("kind$i@example.net", ...$one))), " $one[0] $one[1]: ", $kinds("kind$i@example.net"), $news(), "\n";
 }
+$event = ses_bounce('many0@example.net');
+for ($i = 1; $i < 120; $i++) {
+    $event['bounce']['bouncedRecipients'][] = ['emailAddress' => "many$i@example.net"] + $event['bounce']['bouncedRecipients'][0];
+}
+echo tell($host, $sns->event($event)), ' ', substr_count($news(), "\n"), " of one report\n";
+for ($i = 0; $i < 100; $i++) {
+    MailQueue\Internal::bounce($queue, 'full@example.net', 0, $i, 'blocked', 0, 'hard_bounce', null, null, time());
+}
 $complaint = fn(string $type, string ...$to): array => ['notificationType' => 'Complaint', 'complaint' => ['timestamp' => '2026-11-01T08:00:00.000Z',
     'complainedRecipients' => array_map(fn(string $one): array => ['emailAddress' => $one], $to), 'feedbackId' => "complaint $to[0]", 'complaintFeedbackType' => $type]];
 echo tell($host, $sns->event($complaint('abuse', 'spam@example.net'))), $news(), "\n";
+echo tell($host, $sns->event($complaint('abuse', 'full@example.net'))), $news(), "\n";
 echo tell($host, $sns->event($complaint('not-spam', 'fine@example.net'))), $news(), "\n";
 echo tell($host, $sns->event($complaint('abuse', 'one@example.net', 'two@example.net'))), $news(), "\n";
 $wish = fn(bool $all, array $topics): array => ['eventType' => 'Subscription', 'mail' => ['destination' => ['bea@example.net']], 'subscription' => [
@@ -209,8 +218,11 @@ must($logs !== '' && !str_contains($logs, KEY) && !str_contains($logs, SECRET) &
 200 Done. Transient General: soft
 200 Done. Transient ContentRejected: policy
 200 Done. Undetermined Undetermined: unknown
+200 Done. 120 of one report
 200 Done.
     spam@example.net | complaint | all | ses: abuse
+200 Done.
+    full@example.net | complaint | all | ses: abuse
 200 Nothing to do.
 200 Nothing to do.
 200 Done.
