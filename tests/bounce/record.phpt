@@ -83,6 +83,18 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $bounce($hard, '--json');
     echo count($queue->suppression('ann@example.net')), "\n";
 
+    echo "-- removed and reset in one transaction\n";
+    $soft = fn(int $number): string => $recorder->record(new Event('ida@example.net', Kind::Soft, 'x', 'ses', time(), "soft $number"))->value;
+    echo implode(' ', array_map($soft, range(1, 5))), ': ';
+    $end = $backend->refuse('mail_bounce', 'n', 'OLD.n = 1');
+    try {
+        echo $queue->unsuppress('ida@example.net'), ' removed';
+    } catch (MailQueue\DatabaseException) {
+        echo 'fails, ', count($queue->suppression('ida@example.net')), ' is left';
+    }
+    $end();
+    echo '; ', $queue->unsuppress('ida@example.net'), ' removed; ', $soft(6), "\n";
+
     echo "-- a damaged key\n";
     $key = $queue->config('mailSuppressionKey');
     $set = $backend->pdo()->prepare('UPDATE config SET value = ? WHERE ' . ($backend->name === 'mysql' ? '`key`' : 'key') . " = 'mailSuppressionKey'");
@@ -174,6 +186,8 @@ exit 0: {
     ]
 }
 0
+-- removed and reset in one transaction
+counted counted counted counted suppressed: fails, 1 is left; 1 removed; counted
 -- a damaged key
 exit 75: mailqueue: Config key mailSuppressionKey is missing or damaged: restore it from a backup of the config table.
 exit 0: 
