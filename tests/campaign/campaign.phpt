@@ -59,6 +59,23 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     }
     echo progress($campaign), "\n";
 
+    echo "-- fields as JSON; some are refused, and the others are added\n";
+    $more = $backend->another()->queue()->campaign('more');
+    $more->setMessage($message);
+    $json = fn(mixed $fields, string $name = 'a'): array => ['address' => "$name@example.net", 'name' => 'A', 'fields' => $fields];
+    $refused = [];
+    echo $more->add([$json('{"city": 3.00}'), 'a b', $json('[1]'), ...$people(0, 1000), $json('{"city": 1'), $json(['city' => 1.50], 'b'), $json('{}', 'c'), $json(7, 'd'), $json('', 'e')],
+        function (int $number, string $why) use (&$refused): void {
+            $refused[$number] = $why;
+        }), "\n";
+    foreach ($refused as $number => $why) {
+        echo "$number: $why\n";
+    }
+    foreach (['a', 'b'] as $name) {
+        echo preg_match('/^You live in .*/m', $more->preview("$name@example.net"), $m) ? trim($m[0]) . "\n" : 'not found';
+    }
+    echo thrown(fn() => $more->add(['a b', $json('{"city": 1}', 'f')], fn() => throw new LogicException('stop'))), ' ', thrown(fn() => $more->add([], 'no function')), ' ', progress($more), "\n";
+
     echo "-- preview and test\n";
     $mail = $campaign->preview('r3@example.net');
     echo preg_replace(['/^(?!Subject:|To:|List-U|You live).*\R/m', '/t=[-\w]+/'], ['', 't=TOKEN'], $mail), "\n";
@@ -161,6 +178,17 @@ MailQueue\MessageException [address]: recipient 0: address: must be an address o
 MailQueue\MessageException [fields]: recipient 0: fields: they cannot be written as JSON: give texts in UTF-8, finite numbers, and at most 32 arrays within each other
 MailQueue\MessageException [text]: recipient 1: text: line 1, column 13: the field "city" is missing; give it, or write {{city|default("…")}}
 state=draft recipients=13 waiting=13
+-- fields as JSON; some are refused, and the others are added
+1002
+1: address: the address "a b" has no "@"; write it as name@example.org
+2: fields: byte 1, at "": not a JSON object of UTF-8 text without NUL; correct the value
+1003: fields: byte 11, at "city": not a JSON object of UTF-8 text without NUL; correct the value
+1005: text: line 1, column 13: the field "city" is missing; give it, or write {{city|default("…")}}
+1006: fields: must be an array or a JSON object as text, int given
+1007: text: line 1, column 13: the field "city" is missing; give it, or write {{city|default("…")}}
+You live in 3.00, A.
+You live in 1.5, A.
+LogicException: stop TypeError: MailQueue\Campaign::add(): Argument #2 ($onRefused) must be a valid callback or null, function "no function" not found or invalid function name state=draft recipients=1002 waiting=1002
 -- preview and test
 To: Reader 3 <r3@example.net>
 Subject: Hello Reader 3

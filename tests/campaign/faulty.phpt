@@ -1,5 +1,5 @@
 --TEST--
-mailqueue campaign add: a quote without an end puts no line into another person's mail
+mailqueue campaign add: a quote without an end puts no line into another person's mail; numbers stay as they are written
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -37,6 +37,11 @@ $add('several lines', "{$head}bea@example.net,\"two\nlines\"\ncy@example.net,\"t
 echo "-- suppress\n";
 $import("address,source\nann@example.net,Ann\nbea@example.net,\"Bea\ncy@example.net,Cy\n", 'suppress', 'import');
 echo json_encode(array_column($queue->suppressions(), 'source', 'address')), "\n";
+
+$line = fn(string $address, string $fields): string => '{"address": "' . $address . '@example.net", "fields": ' . $fields . "}\n";
+$add('numbers', $line('ann', '{"note": 3.00, "price": 12.50}') . $line('bea', '{"note": 1e3, "price": 0.00}') . $line('cy', '{"note": 12345678901234567890123, "prices": [1.10, -0.0, "2.0"]}')
+    . '{"fields": {"fields": {"note": 1}, "note": "\\"fields\\": {}}", "price": 7.0}, "name": "\\"fields\\": {\\"price\\": 1}", "address": "di@example.net"}' . "\n"
+    . $line('ed', '{"note": 1.}') . $line('fay', '{"note": 01}') . $line('gus', '"text"') . $line('hal', '[1.0]') . $line('ida', '{}') . $line('jo', '{"note": 1, "note": 2}'));
 ?>
 --EXPECT--
 -- a quote up to the end
@@ -61,3 +66,15 @@ cy@example.net: "two\r\nlines"
 exit 1 1 added.
 Line 3: a quote in it has no end, so the lines after it are a part of it.
 {"ann@example.net":"Ann"}
+-- numbers
+exit 1 5 added.
+Line 5: this is not a JSON object.
+Line 6: this is not a JSON object.
+Line 7: fields: byte 1, at "": not a JSON object of UTF-8 text without NUL; correct the value.
+Line 8: fields: byte 1, at "": not a JSON object of UTF-8 text without NUL; correct the value.
+Line 10: fields: byte 23, at "note": two members have the same name; give it once.
+ann@example.net: "3.00 12.50"
+bea@example.net: "1e3"
+cy@example.net: "12345678901234567890123 1.10 -0.0 2.0"
+di@example.net: "\"fields\": {}} 7.0"
+ida@example.net: "-"
