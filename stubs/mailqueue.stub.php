@@ -383,8 +383,8 @@ namespace {
          * @param string $address case does not matter; a domain is stored in A-labels
          * @param string $reason "unsubscribe", "hard_bounce", "complaint" or "manual". An unsubscription of all mail
          *        stops mail to lists, not other mail, such as a password reset
-         * @param string|null $scope the list that it is about, such as "list:news", at most 190 octets; null: all
-         *        mail
+         * @param string|null $scope the list that it is about, such as "list:news", or "campaign:spring", at most
+         *        190 octets; null: all mail
          * @param string|null $source who or what says so, for people, at most 190 octets
          * @return bool false: it was suppressed for this reason and scope already
          * @throws MailQueue\MessageException for an address that cannot be one

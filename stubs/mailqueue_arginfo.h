@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e00c050be7309cad08b512f5f67b30ecce6cf57a */
+ * Stub hash: 9c5ae241d4d5c9f473fe82311d23ce1646f95a1f */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)

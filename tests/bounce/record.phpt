@@ -164,7 +164,7 @@ sent 0 suppressed 1
 -- what others record
 nothing counted known suppressed suppressed
 MailQueue\MessageException [address]: address: the address "no address" has no "@"; write it as name@example.org
-ValueError: scope cannot be "news"; write list: and the name of the list, as list:news; leave it out for all mail
+ValueError: scope cannot be "news"; write list: and the name of the list, as list:news, or campaign: and its name; leave it out for all mail
 2 long
 -- stats, forget, remove
 day sent try_later refused parked uncertain expired bounced complaint wait p50 p95

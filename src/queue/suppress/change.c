@@ -39,13 +39,15 @@ static enum mq_status check_scope(struct mq_str scope, struct mq_error *err)
     char shown[60];
     MQ_TRY(check_text("scope", scope, MQ_SCOPE_MAX, err));
     if (scope.len == 0 ||
-        (mq_str_begins(scope, MQ_SCOPE_OF_LIST) && scope.len > strlen(MQ_SCOPE_OF_LIST))) {
+        (mq_str_begins(scope, MQ_SCOPE_OF_LIST) && scope.len > strlen(MQ_SCOPE_OF_LIST)) ||
+        (mq_str_begins(scope, MQ_SCOPE_OF_CAMPAIGN) && scope.len > strlen(MQ_SCOPE_OF_CAMPAIGN))) {
         return MQ_OK;
     }
     mq_str_printable(shown, sizeof(shown), 0, scope);
     return mq_error_set(err, MQ_INVALID, "scope",
                         "scope cannot be \"%s\"; write " MQ_SCOPE_OF_LIST
-                        " and the name of the list, as list:news; leave it out for all mail",
+                        " and the name of the list, as list:news, or " MQ_SCOPE_OF_CAMPAIGN
+                        " and its name; leave it out for all mail",
                         shown);
 }
 
