@@ -8,6 +8,8 @@
 
 #include "core/ascii.h"
 
+#define PRINTF_ROOM 32 /* most texts of mq_buffer_printf() are shorter */
+
 struct mq_str mq_str_of(const char *c_string)
 {
     return (struct mq_str){c_string, c_string ? strlen(c_string) : 0};
@@ -162,7 +164,12 @@ void mq_buffer_cstr(struct mq_buffer *buffer, const char *s)
 
 void mq_buffer_char(struct mq_buffer *buffer, char c)
 {
-    mq_buffer_append(buffer, &c, 1);
+    if (buffer->failed || buffer->len + 1 >= buffer->capacity) {
+        mq_buffer_append(buffer, &c, 1);
+        return;
+    }
+    buffer->data[buffer->len++] = c;
+    buffer->data[buffer->len] = '\0';
 }
 
 void mq_buffer_utf8(struct mq_buffer *buffer, uint32_t code)
@@ -188,17 +195,17 @@ void mq_buffer_printf(struct mq_buffer *buffer, const char *format, ...)
     va_list again;
     va_start(args, format);
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    if (n < 0) {
-        buffer->failed = true;
-    } else {
-        mq_buffer_reserve(buffer, (size_t)n);
-    }
+    mq_buffer_reserve(buffer, PRINTF_ROOM);
     if (!buffer->failed) {
-        vsnprintf(buffer->data + buffer->len, (size_t)n + 1, format, again);
-        buffer->len += (size_t)n;
+        size_t room = buffer->capacity - buffer->len;
+        int n = vsnprintf(buffer->data + buffer->len, room, format, args);
+        mq_buffer_reserve(buffer, n < 0 ? SIZE_MAX : (size_t)n);
+        if (!buffer->failed && (size_t)n >= room) {
+            vsnprintf(buffer->data + buffer->len, (size_t)n + 1, format, again);
+        }
+        buffer->len += buffer->failed ? 0 : (size_t)n;
     }
+    va_end(args);
     va_end(again);
 }
 

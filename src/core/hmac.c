@@ -42,22 +42,19 @@ static void expand(const unsigned char *block, uint32_t w[64])
 
 static void process(struct sha256 *sha)
 {
-    uint32_t w[64], v[8];
+    uint32_t w[64], *s = sha->h;
+    uint32_t a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
     expand(sha->block, w);
-    memcpy(v, sha->h, sizeof v);
     for (int i = 0; i < 64; i++) {
-        uint32_t a = v[0], e = v[4];
-        uint32_t t1 = v[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
-                      ((e & v[5]) ^ (~e & v[6])) + k[i] + w[i];
-        uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +
-                      ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += t1;
-        v[0] = t1 + t2;
+        uint32_t t1 =
+            h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + k[i] + w[i];
+        uint32_t t2 =
+            (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+        h = g, g = f, f = e, e = d + t1;
+        d = c, c = b, b = a, a = t1 + t2;
     }
-    for (int i = 0; i < 8; i++) {
-        sha->h[i] += v[i];
-    }
+    s[0] += a, s[1] += b, s[2] += c, s[3] += d;
+    s[4] += e, s[5] += f, s[6] += g, s[7] += h;
 }
 
 static void begin(struct sha256 *sha)
@@ -69,9 +66,13 @@ static void begin(struct sha256 *sha)
 static void add(struct sha256 *sha, const void *data, size_t len)
 {
     const unsigned char *octets = data;
-    for (size_t i = 0; i < len; i++) {
-        sha->block[sha->octets++ % BLOCK] = octets[i];
-        if (sha->octets % BLOCK == 0) {
+    while (len > 0) {
+        size_t at = sha->octets % BLOCK, n = len < BLOCK - at ? len : BLOCK - at;
+        memcpy(sha->block + at, octets, n);
+        sha->octets += n;
+        octets += n;
+        len -= n;
+        if (at + n == BLOCK) {
             process(sha);
         }
     }

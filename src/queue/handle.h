@@ -34,6 +34,7 @@ struct mq_queue {
     int64_t forward_after;              /* as in struct mq_claim */
     int64_t forward_mark;
     int64_t streak;          /* jobs claimed since a claim last ended with MQ_CLAIM_EMPTY */
+    size_t unfed;            /* jobs claimed since campaigns were last fed */
     bool listens;            /* this session is told when mail is stored: mq_queue_watch() */
     int64_t version;         /* what MQ_SQL_VERSION last said */
     bool ready;              /* the tables' version was read and is ours */

@@ -64,7 +64,7 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struc
     if (recovered.more || !ready) {
         cycle->claim->end = MQ_CLAIM_MORE;
     }
-    return mq_campaign_feed(tx, cycle->claim, err);
+    return mq_campaign_feed(tx, cycle->request, cycle->claim, err);
 }
 
 /* Settles and pays, and recovers and claims if `claims`. *claim_failed: recovery or claim failed.

@@ -431,6 +431,5 @@ bool mq_delivery_start(struct mq_delivery *delivery, struct mq_lane *lane)
     lane->under_way++;
     lane->moved_ms = mq_run_now_ms(run);
     mq_transport_submit(lane->transport, &delivery->transfer);
-    bool took_long = composing && !job->campaign_id;
-    return !took_long && !signs(run) && !run->worker->hooks->seal;
+    return true;
 }

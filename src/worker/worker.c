@@ -23,6 +23,8 @@
 #define WAIT_MAX_MS 200
 #define QUIT_MS     2000
 #define PREPARE_MS  50 /* between looks at an account that waits for its token */
+/* So long the loop begins mail before it reads replies again: composing and signing take time. */
+#define BEGIN_MS 10
 
 /* ---- one round of the loop ---- */
 
@@ -107,8 +109,8 @@ static void follow_hangups(struct mq_run *run)
     run->hangups = hangups;
 }
 
-/* Begins the mail of a route; false: other routes must wait. */
-static bool begin_route(struct mq_run *run, struct mq_route *route)
+/* Begins the mail of a route until that time; false: other routes must wait. */
+static bool begin_route(struct mq_run *run, struct mq_route *route, int64_t until_ms)
 {
     while (mq_route_can_start(route) && mq_run_load_next(run, &route->waiting)) {
         struct mq_delivery *delivery = route->waiting.head;
@@ -116,7 +118,7 @@ static bool begin_route(struct mq_run *run, struct mq_route *route)
         if (!lane) {
             break;
         }
-        if (!mq_delivery_start(delivery, lane)) {
+        if (!mq_delivery_start(delivery, lane) || mq_run_now_ms(run) >= until_ms) {
             return false;
         }
     }
@@ -124,10 +126,10 @@ static bool begin_route(struct mq_run *run, struct mq_route *route)
 }
 
 /* Begins the mail that has paid to go to a lane; false: as above. */
-static bool begin_lane(struct mq_run *run, struct mq_lane *lane)
+static bool begin_lane(struct mq_run *run, struct mq_lane *lane, int64_t until_ms)
 {
     while (mq_lane_can_start(lane) && mq_run_load_next(run, &lane->paid)) {
-        if (!mq_delivery_start(lane->paid.head, lane)) {
+        if (!mq_delivery_start(lane->paid.head, lane) || mq_run_now_ms(run) >= until_ms) {
             return false;
         }
     }
@@ -137,12 +139,15 @@ static bool begin_lane(struct mq_run *run, struct mq_lane *lane)
 static void begin_waiting(struct mq_run *run)
 {
     struct mq_relays *relays = run->relays;
+    int64_t until_ms = mq_run_now_ms(run) + BEGIN_MS;
     bool goes_on = true;
     for (size_t i = 0; i < relays->lane_count && goes_on; i++) {
-        goes_on = begin_lane(run, relays->lanes[(relays->turn + i) % relays->lane_count]);
+        struct mq_lane *lane = relays->lanes[(relays->turn + i) % relays->lane_count];
+        goes_on = begin_lane(run, lane, until_ms);
     }
     for (size_t i = 0; i < relays->route_count && goes_on; i++) {
-        goes_on = begin_route(run, relays->routes[relays->turn++ % relays->route_count]);
+        struct mq_route *route = relays->routes[relays->turn++ % relays->route_count];
+        goes_on = begin_route(run, route, until_ms);
     }
 }
 

@@ -211,8 +211,8 @@ refused {"r7@example.net":"550 no such user"} -10 campaign
 1 null sent 1 parked 0 suppressed 0; ["spring"] state=finished recipients=13 sent=11 suppressed=2 onFinished=called
 1 1 sent 1 parked 0 suppressed 0; ["spring"] state=finished recipients=14 sent=12 suppressed=2 onFinished=called
 -- cancel
-state=running recipients=1200 waiting=198 pending=998 sent=2 suppressed=2
-sent 0 parked 0 suppressed 0; state=cancelled recipients=1200 waiting=198 sent=2 suppressed=2 gone=998 0 MailQueue\Exception: a campaign that is cancelled cannot be resumed MailQueue\Exception: the campaign is cancelled: it takes no recipients any more, make another
+state=running recipients=1200 waiting=200 pending=996 sent=2 suppressed=2
+sent 0 parked 0 suppressed 0; state=cancelled recipients=1200 waiting=200 sent=2 suppressed=2 gone=996 0 MailQueue\Exception: a campaign that is cancelled cannot be resumed MailQueue\Exception: the campaign is cancelled: it takes no recipients any more, make another
 -- what was taken cannot be stored, and another one is refused
 MailQueue\Exception: the campaign is cancelled: it takes no recipients any more, make another state=cancelled
 -- later

@@ -56,9 +56,10 @@ static void add_name(struct mq_buffer *names, const char *name)
 static void select_field(struct selection *to, const char *name, enum once_more once_more)
 {
     bool present = false;
+    struct mq_str wanted = mq_str_of(name);
     /* Of several fields of one name, verifiers take the lowest first. */
     for (size_t i = to->count; i-- > 0;) {
-        if (mq_str_equal_nocase(to->fields[i].name, mq_str_of(name))) {
+        if (mq_str_equal_nocase(to->fields[i].name, wanted)) {
             mq_dkim_relax_header(to->text, to->fields[i].name, to->fields[i].value);
             add_name(to->names, name);
             present = true;
@@ -92,20 +93,18 @@ void mq_dkim_select(struct mq_str prefix, struct mq_str message, struct mq_buffe
 
 void mq_dkim_relax_header(struct mq_buffer *out, struct mq_str name, struct mq_str value)
 {
-    bool gap = false;
-    value = mq_str_trim(value);
     for (size_t i = 0; i < name.len; i++) {
         mq_buffer_char(out, mq_ascii_lower(name.data[i]));
     }
     mq_buffer_char(out, ':');
-    for (size_t i = 0; i < value.len; i++) {
-        if (mq_is_space(value.data[i])) {
-            gap = true;
-            continue;
+    for (value = mq_str_trim(value); value.len > 0; value = mq_str_trim(value)) {
+        size_t word = 0;
+        while (word < value.len && !mq_is_space(value.data[word])) {
+            word++;
         }
-        mq_buffer_append(out, " ", gap);
-        mq_buffer_char(out, value.data[i]);
-        gap = false;
+        mq_buffer_append(out, value.data, word);
+        mq_buffer_append(out, " ", word < value.len);
+        value = mq_str_skip(value, word);
     }
     mq_buffer_append(out, "\r\n", 2);
 }

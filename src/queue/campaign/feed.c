@@ -7,8 +7,12 @@
 #include "queue/campaign/internal.h"
 #include "queue/claim.h"
 #include "queue/config/keys.h"
+#include "queue/handle.h"
 #include "queue/sql/dialect.h"
 #include "queue/sql/transaction.h"
+
+/* Campaigns are fed after so many claimed jobs, or when a claim finds fewer than it wants. */
+#define FEED_AFTER (MQ_CAMPAIGN_LIVE / 4)
 
 /* ---- feeding ---- */
 
@@ -153,13 +157,18 @@ static enum mq_status feed_all(struct mq_tx *tx, const struct mq_campaigns_found
     return running->count ? MQ_OK : switch_off(tx->queue, err);
 }
 
-enum mq_status mq_campaign_feed(struct mq_tx *tx, struct mq_claim *claim, struct mq_error *err)
+enum mq_status mq_campaign_feed(struct mq_tx *tx, const struct mq_claim_request *request,
+                                struct mq_claim *claim, struct mq_error *err)
 {
     struct mq_campaigns_found running = {0};
     claim->finished = false;
-    if (!tx->settings.campaigns || claim->end == MQ_CLAIM_DISABLED) {
+    tx->queue->unfed += claim->count;
+    bool found_all = claim->count > 0 && claim->count == (size_t)request->limit;
+    bool enough = found_all && tx->queue->unfed < FEED_AFTER;
+    if (!tx->settings.campaigns || claim->end == MQ_CLAIM_DISABLED || enough) {
         return MQ_OK;
     }
+    tx->queue->unfed = 0;
     MQ_TRY(mq_campaign_count(tx, err));
     enum mq_status status =
         mq_campaigns_find(tx->queue, "state = 'running' ORDER BY id{w}", MQ_NO_ARGS, &running, err);

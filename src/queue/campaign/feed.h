@@ -5,11 +5,14 @@
 #include "core/error.h"
 
 struct mq_claim;
+struct mq_claim_request;
 struct mq_job;
 struct mq_tx;
 
-/* Makes jobs of the next recipients, and ends campaigns without any left; at the end of a claim. */
-enum mq_status mq_campaign_feed(struct mq_tx *tx, struct mq_claim *claim, struct mq_error *err);
+/* Makes jobs of the next recipients, and ends campaigns without any left; at the end of a claim,
+ * but not of each one that finds all it wants. */
+enum mq_status mq_campaign_feed(struct mq_tx *tx, const struct mq_claim_request *request,
+                                struct mq_claim *claim, struct mq_error *err);
 /* Notes an event of a campaign's job. */
 void mq_campaign_note(struct mq_tx *tx, const struct mq_job *job, int type);
 /* Writes what was noted, before the commit; then takes jobs that came back off campaigns that do

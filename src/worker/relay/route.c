@@ -370,7 +370,11 @@ void mq_run_put_back(struct mq_run *run)
     for (size_t i = 0; i < run->relays->route_count && !run->stop.begun; i++) {
         struct mq_route *route = run->relays->routes[i];
         bool closed = route->waiting.count > 0 && !is_open(route, NULL);
+        const struct mq_lane *only = route->group.relay;
         struct mq_delivery *next;
+        if (!closed && !(only && only->doubts.lower)) {
+            continue;
+        }
         for (struct mq_delivery *f = route->waiting.head; f; f = next) {
             next = f->next;
             if (closed) {
@@ -440,8 +444,9 @@ bool mq_run_can_start(const struct mq_run *run)
 
 /* How many jobs to claim for a route besides those that wait. With an hourly limit, as many as its
  * lanes can begin. Otherwise enough that a batch waits, or as many as the lanes take, if that is
- * more; but 0 if no outcome is to be settled, and those that wait are enough for the lanes and are
- * half a batch or one for each session. */
+ * more; but 0 if no outcome is to be settled, and those that wait are three quarters of what the
+ * lanes take, and half a batch or one for each session: a claim of a few costs as much as one of
+ * many. */
 static int64_t wanted(const struct mq_run *run, struct mq_route *route, bool settles)
 {
     int64_t share = mq_run_route_share(run), batch = mq_least(run->options->batch, share);
@@ -454,7 +459,8 @@ static int64_t wanted(const struct mq_run *run, struct mq_route *route, bool set
     if (just_in_time) { /* it is not known yet whether there is a limit */
         return mq_least(can_take, batch) - ready;
     }
-    if (!settles && ready >= can_take && (ready >= (batch + 1) / 2 || ready >= sessions)) {
+    if (!settles && ready >= can_take - can_take / 4 &&
+        (ready >= (batch + 1) / 2 || ready >= sessions)) {
         return 0;
     }
     return (can_take > batch ? can_take : batch) - ready;

@@ -212,6 +212,7 @@ static enum mq_status sign_slowly(void *context, const struct mq_dkim_mail *out_
     struct scene_worker *scene = context;
     assert_true(scene->relay.steps > seen_steps);
     seen_steps = scene->relay.steps;
+    scene->boot_ms += 10;
     return sign(context, out_mail, out, err);
 }
 
