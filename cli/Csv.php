@@ -44,7 +44,8 @@ final class Csv
         for ($next = 2; ($cells = fgetcsv($file, null, $by, '"', '')) !== false;) {
             $line = $next;
             $next += 1 + array_sum(array_map(self::lineEnds(...), $cells));
-            if ($next > $line + 1 && (feof($file) || preg_grep('/\n.*@/', $cells) !== [])) {
+            $isOpen = feof($file) && str_ends_with((string) end($cells), "\n");
+            if ($next > $line + 1 && ($isOpen || preg_grep('/\n.*@/', $cells) !== [])) {
                 yield $line => null;
             } elseif ($cells !== [null] && $cells !== ['']) { // not an empty line
                 yield $line => self::row($names, $cells);

@@ -5,14 +5,13 @@ declare(strict_types=1);
 namespace MailQueue\Cli;
 
 use MailQueue\Campaign;
-use MailQueue\MessageException;
 
 /**
  * Adds the recipients in a file to a campaign. The file is CSV, or has a JSON object in each line,
  * as Campaign::add() takes them. Only the line at hand is in memory.
  *
  * @phpstan-type Recipient array{address: string, name?: string|null,
- *     fields?: array<string, mixed>|null}
+ *     fields?: array<string, mixed>|string|null}
  */
 final class RecipientFile
 {
@@ -38,20 +37,13 @@ final class RecipientFile
     /** Returns how many were new. A line that cannot be taken does not keep the others back. */
     public function add(): int
     {
-        $before = $this->campaign->progress()['recipients'];
-        $rows = new \NoRewindIterator($this->recipients());
-        while ($rows->valid()) {
-            try {
-                $this->campaign->add($rows);
-            } catch (MessageException $e) {
-                $why = (string) preg_replace('/\Arecipient \d+: /', '', $e->getMessage());
-                $this->import->fault($this->line, $why);
-                $this->giveUp();
-                $rows->next();
-            }
-        }
+        $refused = function (int $number, string $why): void {
+            $this->import->fault($this->line, $why);
+            $this->giveUp();
+        };
+        $added = $this->campaign->add($this->recipients(), $refused);
         $this->progress?->end();
-        return $this->campaign->progress()['recipients'] - $before;
+        return $added;
     }
 
     private function giveUp(): void
@@ -111,10 +103,28 @@ final class RecipientFile
             if (trim($text) === '') {
                 continue;
             }
-            $row = json_decode($text, true, 64, JSON_BIGINT_AS_STRING);
+            $row = json_decode($text, true, 64);
+            if (is_array($row['fields'] ?? null)) {
+                $row['fields'] = self::member($text, 'fields') ?? $row['fields'];
+            }
             /** @var ?Recipient $row what it has is checked in Campaign::add() */
             $row = is_array($row) ? $row : null;
             yield $line => $row;
         }
+    }
+
+    /**
+     * A member of a JSON object as it is written there: decoded and encoded, 3.00 would be 3.
+     *
+     * @param string $object valid JSON
+     */
+    private static function member(string $object, string $name): ?string
+    {
+        $members = '/(?:\A\s*\{|\G,)\s*+"((?&in)*+)"\s*+:\s*+((?&value))\s*+'
+            . '(?(DEFINE)(?<in>[^"\\\\]|\\\\.)(?<value>"(?&in)*+"'
+            . '|[{\[](?:[^"{}\[\]]|"(?&in)*+"|(?=[{\[])(?&value))*+[}\]]|[^\s",{}\[\]]++))/s';
+        preg_match_all($members, $object, $match);
+        $at = array_search($name, array_reverse($match[1] ?? [], true), true);
+        return $at === false ? null : $match[2][$at];
     }
 }

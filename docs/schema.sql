@@ -114,7 +114,7 @@ CREATE TABLE mail_log (
 
 CREATE TABLE mail_suppression (
     hash INTEGER NOT NULL,                     -- of the address, with mailSuppressionKey
-    scope TEXT NOT NULL,                       -- the list that it is about, as list:news; empty: all mail
+    scope TEXT NOT NULL,                       -- the list or campaign that it is about, as list:news; empty: all mail
     reason TEXT NOT NULL,                      -- unsubscribe, hard_bounce, complaint or manual
     seq INTEGER NOT NULL,                      -- counts up in the order of commits
     address TEXT,                              -- in lower case and A-labels; NULL: forgotten

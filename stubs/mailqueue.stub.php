@@ -383,8 +383,8 @@ namespace {
          * @param string $address case does not matter; a domain is stored in A-labels
          * @param string $reason "unsubscribe", "hard_bounce", "complaint" or "manual". An unsubscription of all mail
          *        stops mail to lists, not other mail, such as a password reset
-         * @param string|null $scope the list that it is about, such as "list:news", at most 190 octets; null: all
-         *        mail
+         * @param string|null $scope the list that it is about, such as "list:news", or "campaign:spring", at most
+         *        190 octets; null: all mail
          * @param string|null $source who or what says so, for people, at most 190 octets
          * @return bool false: it was suppressed for this reason and scope already
          * @throws MailQueue\MessageException for an address that cannot be one
@@ -808,12 +808,15 @@ namespace MailQueue {
          * short transactions, so that other programs can write meanwhile.
          *
          * @phpstan-param iterable<string|array{address: string, name?: string|null,
-         *     fields?: array<string, mixed>|null}> $recipients addresses, or arrays with what the templates use
+         *     fields?: array<string, mixed>|string|null}> $recipients addresses, or arrays with what the templates
+         *     use; as a text, fields are a JSON object, whose numbers stay as they are written
+         * @phpstan-param (callable(int $number, string $why): mixed)|null $onRefused is called for a recipient that is
+         *     refused, and the others are added; null: that is an exception
          * @return int how many were new
          * @throws MessageException for an address that cannot be, or fields that the templates lack; it names the
          *         recipient's number (from 0). Those before it are stored
          */
-        public function add(iterable $recipients): int {}
+        public function add(iterable $recipients, ?callable $onRefused = null): int {}
 
         /** Starts the campaign, now or at that time. It ends when all its mails have left or failed. */
         public function start(\DateTimeInterface|int|null $at = null): void {}

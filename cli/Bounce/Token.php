@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Bounce;
 
+use MailQueue\Cli\Stop;
+
 /** The tokens of envelope senders, which src/mime/verp.c makes. */
 final class Token
 {
@@ -22,15 +24,15 @@ final class Token
      * The hash of the address that the first good token of a text is for; null: it has none.
      *
      * @param string $secret the config key mailSuppressionKey
-     * @throws \UnexpectedValueException without the key no token can be read, and none is lost
+     * @throws Stop without the key no token can be read, and none is lost
      */
     public static function find(string $secret, string $text): ?int
     {
         $key = substr((string) @hex2bin(trim($secret)), 16);
         preg_match_all('/[a-z2-7]{32}(?=@)/i', $text, $matches);
         if ($matches[0] !== [] && strlen($key) !== 32) {
-            throw new \UnexpectedValueException('Config key mailSuppressionKey is missing or '
-                . 'damaged: restore it from a backup of the config table.');
+            throw Stop::config('Config key mailSuppressionKey is missing or damaged: restore it '
+                . 'from a backup of the config table.');
         }
         foreach (array_unique($matches[0]) as $token) {
             $hash = self::read($key, self::octets(strtolower($token)));

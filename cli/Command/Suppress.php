@@ -36,7 +36,8 @@ final class Suppress extends Command
         'options' => [
             'reason=REASON' => 'unsubscribe, hard_bounce, complaint or manual (the default of '
                 . 'add and import); an unsubscription stops only mail to lists',
-            'scope=SCOPE' => 'the list, as list:news (default of add and import: all mail)',
+            'scope=SCOPE' => 'the list, as list:news, or campaign:NAME (default of add and import: '
+                . 'all mail)',
             'source=TEXT' => 'who or what says so (add, import)',
             'dry-run' => 'say what would be done, change nothing',
             'limit=N' => 'list: how many (default 50)',

@@ -182,12 +182,7 @@ final class Imap implements Mailbox
      */
     private function ask(string $command): array
     {
-        try {
-            return $this->exchange($command);
-        } catch (Refused $e) {
-            throw new Stop("{$this->at->shown} refuses " . strtok($command, ' ')
-                . ": {$e->getMessage()}.", ExitCode::UNAVAILABLE);
-        }
+        return $this->wire->ask($this->exchange(...), $command);
     }
 
     /**

@@ -110,12 +110,7 @@ final class Pop3 implements Mailbox
 
     private function ask(string $command): void
     {
-        try {
-            $this->exchange($command);
-        } catch (Refused $e) {
-            throw new Stop("{$this->at->shown} refuses " . strtok($command, ' ')
-                . ": {$e->getMessage()}.", ExitCode::UNAVAILABLE);
-        }
+        $this->wire->ask($this->exchange(...), $command);
     }
 
     /**

@@ -100,6 +100,24 @@ final class Wire
         }
     }
 
+    /**
+     * Sends a command that a server has no reason to refuse.
+     *
+     * @template T
+     * @param \Closure(string): T $exchange throws Refused
+     * @return T what it returns
+     * @throws Stop
+     */
+    public function ask(\Closure $exchange, string $command): mixed
+    {
+        try {
+            return $exchange($command);
+        } catch (Refused $e) {
+            throw new Stop("{$this->at->shown} refuses " . strtok($command, ' ')
+                . ": {$e->getMessage()}.", ExitCode::UNAVAILABLE);
+        }
+    }
+
     /** The next line, without its end. */
     public function line(): string
     {

@@ -13,6 +13,7 @@
 #include "queue/sql/columns.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
+#include "queue/steps.h"
 
 /* ---- lists ---- */
 
@@ -247,8 +248,8 @@ static enum mq_status retry_all(struct mq_tx *tx, bool reset, int64_t *changed,
     return MQ_OK;
 }
 
-static enum mq_status retry(struct mq_tx *tx, const struct mq_ids *ids, bool reset,
-                            int64_t *changed, struct mq_error *err)
+enum mq_status mq_retry_within(struct mq_tx *tx, const struct mq_ids *ids, bool reset,
+                               int64_t *changed, struct mq_error *err)
 {
     *changed = 0;
     for (size_t i = 0; ids && i < ids->count; i++) {
@@ -263,7 +264,7 @@ enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, 
     struct mq_tx tx = {.queue = queue};
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
-        status = retry(&tx, ids, reset, changed, err);
+        status = mq_retry_within(&tx, ids, reset, changed, err);
     }
     return status;
 }

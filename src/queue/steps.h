@@ -1,4 +1,4 @@
-/* The steps of a cycle's transaction. */
+/* The steps of a cycle's transaction, and others within one. */
 #ifndef MQ_QUEUE_STEPS_H
 #define MQ_QUEUE_STEPS_H
 
@@ -12,6 +12,7 @@
 
 struct mq_claim;
 struct mq_claim_request;
+struct mq_ids;
 struct mq_job;
 struct mq_settlement;
 struct mq_tx;
@@ -41,5 +42,8 @@ enum mq_status mq_job_park(struct mq_tx *tx, const struct mq_job *job, enum mq_o
 /* Parks an unreadable job, which is claimable or in sending. */
 enum mq_status mq_job_park_unreadable(struct mq_tx *tx, const struct mq_job *job,
                                       struct mq_error *err);
+/* mq_queue_retry() within a transaction. */
+enum mq_status mq_retry_within(struct mq_tx *tx, const struct mq_ids *ids, bool reset,
+                               int64_t *changed, struct mq_error *err);
 
 #endif

@@ -99,7 +99,7 @@ final class MailQueue\Backoff
 final class MailQueue\Campaign
   private __construct()
   public setMessage(array $message, string $type = "campaign", int $priority = -10, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?string $relay = null): void
-  public add(Traversable|array $recipients): int
+  public add(Traversable|array $recipients, ?callable $onRefused = null): int
   public start(DateTimeInterface|int|null $at = null): void
   public pause(): void
   public resume(): void

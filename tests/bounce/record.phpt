@@ -83,6 +83,28 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $bounce($hard, '--json');
     echo count($queue->suppression('ann@example.net')), "\n";
 
+    echo "-- removed and reset in one transaction\n";
+    $soft = fn(int $number): string => $recorder->record(new Event('ida@example.net', Kind::Soft, 'x', 'ses', time(), "soft $number"))->value;
+    echo implode(' ', array_map($soft, range(1, 5))), ': ';
+    $end = $backend->refuse('mail_bounce', 'n', 'OLD.n = 1');
+    try {
+        echo $queue->unsuppress('ida@example.net'), ' removed';
+    } catch (MailQueue\DatabaseException) {
+        echo 'fails, ', count($queue->suppression('ida@example.net')), ' is left';
+    }
+    $end();
+    echo '; ', $queue->unsuppress('ida@example.net'), ' removed; ', $soft(6), "\n";
+
+    echo "-- a damaged key\n";
+    $key = $queue->config('mailSuppressionKey');
+    $set = $backend->pdo()->prepare('UPDATE config SET value = ? WHERE ' . ($backend->name === 'mysql' ? '`key`' : 'key') . " = 'mailSuppressionKey'");
+    $gus = postfix(sender_to($queue, 'gus@example.net'), 'gus@example.net', '5.1.1', '550 5.1.1 user unknown');
+    $set->execute([substr($key, 2)]);
+    $bounce($gus);
+    $set->execute([$key]);
+    $bounce($gus);
+    echo count($queue->suppression('gus@example.net')), "\n";
+
     echo "-- the database is away\n";
     $environment['MAILQUEUE_DATABASE'] = temp_directory() . '/none/mail.db';
     [$code, , $errors] = typed('echo x | mailqueue bounce', $environment);
@@ -142,7 +164,7 @@ sent 0 suppressed 1
 -- what others record
 nothing counted known suppressed suppressed
 MailQueue\MessageException [address]: address: the address "no address" has no "@"; write it as name@example.org
-ValueError: scope cannot be "news"; write list: and the name of the list, as list:news; leave it out for all mail
+ValueError: scope cannot be "news"; write list: and the name of the list, as list:news, or campaign: and its name; leave it out for all mail
 2 long
 -- stats, forget, remove
 day sent try_later refused parked uncertain expired bounced complaint wait p50 p95
@@ -164,5 +186,11 @@ exit 0: {
     ]
 }
 0
+-- removed and reset in one transaction
+counted counted counted counted suppressed: fails, 1 is left; 1 removed; counted
+-- a damaged key
+exit 75: mailqueue: Config key mailSuppressionKey is missing or damaged: restore it from a backup of the config table.
+exit 0: 
+1
 -- the database is away
 exit 75 no database

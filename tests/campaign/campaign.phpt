@@ -47,7 +47,8 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $campaign = $queue->campaign('spring');
     foreach ([fn() => $campaign->start(), fn() => $campaign->add(['a@example.net']), fn() => $campaign->setMessage(['to' => 'a@example.net'] + $message),
         fn() => $campaign->setMessage(['text' => '{{#if a}}'] + $message), fn() => $campaign->setMessage(['date' => 1] + $message),
-        fn() => $campaign->setMessage($message, priority: 101), fn() => $queue->campaign("a\nb")] as $wrong) {
+        fn() => $campaign->setMessage($message, priority: 101), fn() => $campaign->setMessage($message, envelopeFrom: str_repeat('b', 33) . '*@example.org'),
+        fn() => $campaign->setMessage(['from' => str_repeat('b', 33) . '*@example.org'] + $message), fn() => $queue->campaign("a\nb")] as $wrong) {
         echo thrown($wrong), "\n";
     }
     $campaign->setMessage($message);
@@ -57,6 +58,23 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
         echo thrown(fn() => $campaign->add($wrong)), "\n";
     }
     echo progress($campaign), "\n";
+
+    echo "-- fields as JSON; some are refused, and the others are added\n";
+    $more = $backend->another()->queue()->campaign('more');
+    $more->setMessage($message);
+    $json = fn(mixed $fields, string $name = 'a'): array => ['address' => "$name@example.net", 'name' => 'A', 'fields' => $fields];
+    $refused = [];
+    echo $more->add([$json('{"city": 3.00}'), 'a b', $json('[1]'), ...$people(0, 1000), $json('{"city": 1'), $json(['city' => 1.50], 'b'), $json('{}', 'c'), $json(7, 'd'), $json('', 'e')],
+        function (int $number, string $why) use (&$refused): void {
+            $refused[$number] = $why;
+        }), "\n";
+    foreach ($refused as $number => $why) {
+        echo "$number: $why\n";
+    }
+    foreach (['a', 'b'] as $name) {
+        echo preg_match('/^You live in .*/m', $more->preview("$name@example.net"), $m) ? trim($m[0]) . "\n" : 'not found';
+    }
+    echo thrown(fn() => $more->add(['a b', $json('{"city": 1}', 'f')], fn() => throw new LogicException('stop'))), ' ', thrown(fn() => $more->add([], 'no function')), ' ', progress($more), "\n";
 
     echo "-- preview and test\n";
     $mail = $campaign->preview('r3@example.net');
@@ -96,6 +114,15 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo progress($other), "\n";
     $other->cancel();
     echo $work(), '; ', progress($other), ' ', $pdo->query('SELECT count(*) FROM mail_queue')->fetchColumn(), ' ', thrown(fn() => $other->resume()), ' ', thrown(fn() => $other->add($people(0, 1))), "\n";
+
+    echo "-- what was taken cannot be stored, and another one is refused\n";
+    $lost = $backend->another()->queue()->campaign('lost');
+    $lost->setMessage($message);
+    echo thrown(fn() => $lost->add((function () use ($lost, $people): iterable {
+        yield from $people(0, 2);
+        $lost->cancel();
+        yield 'no address';
+    })())), ' ', progress($lost), "\n";
 
     echo "-- later\n";
     $late = $queue->campaign('autumn');
@@ -138,6 +165,8 @@ MailQueue\MessageException [to]: to: the recipients of a campaign are added to i
 MailQueue\MessageException [text]: text: line 1, column 1: {{#if}} has no {{/if}}; add it
 MailQueue\MessageException [date]: date: each mail of a campaign gets its own; leave it out
 ValueError: priority must be -100 … 100, not 101
+MailQueue\MessageException [envelopeFrom]: envelopeFrom: a token of 32 octets takes the place of the *, so at most 32 can be before it; write a shorter name, as bounces+*@example.org
+MailQueue\MessageException [envelopeFrom]: envelopeFrom: a token of 32 octets takes the place of the *, so at most 32 can be before it; write a shorter name, as bounces+*@example.org
 ValueError: name must have 1 to 100 octets of UTF-8 without control characters
 int(10)
 int(2)
@@ -149,6 +178,17 @@ MailQueue\MessageException [address]: recipient 0: address: must be an address o
 MailQueue\MessageException [fields]: recipient 0: fields: they cannot be written as JSON: give texts in UTF-8, finite numbers, and at most 32 arrays within each other
 MailQueue\MessageException [text]: recipient 1: text: line 1, column 13: the field "city" is missing; give it, or write {{city|default("…")}}
 state=draft recipients=13 waiting=13
+-- fields as JSON; some are refused, and the others are added
+1002
+1: address: the address "a b" has no "@"; write it as name@example.org
+2: fields: byte 1, at "": not a JSON object of UTF-8 text without NUL; correct the value
+1003: fields: byte 11, at "city": not a JSON object of UTF-8 text without NUL; correct the value
+1005: text: line 1, column 13: the field "city" is missing; give it, or write {{city|default("…")}}
+1006: fields: must be an array or a JSON object as text, int given
+1007: text: line 1, column 13: the field "city" is missing; give it, or write {{city|default("…")}}
+You live in 3.00, A.
+You live in 1.5, A.
+LogicException: stop TypeError: MailQueue\Campaign::add(): Argument #2 ($onRefused) must be a valid callback or null, function "no function" not found or invalid function name state=draft recipients=1002 waiting=1002
 -- preview and test
 To: Reader 3 <r3@example.net>
 Subject: Hello Reader 3
@@ -173,6 +213,8 @@ refused {"r7@example.net":"550 no such user"} -10 campaign
 -- cancel
 state=running recipients=1200 waiting=200 pending=996 sent=2 suppressed=2
 sent 0 parked 0 suppressed 0; state=cancelled recipients=1200 waiting=200 sent=2 suppressed=2 gone=996 0 MailQueue\Exception: a campaign that is cancelled cannot be resumed MailQueue\Exception: the campaign is cancelled: it takes no recipients any more, make another
+-- what was taken cannot be stored, and another one is refused
+MailQueue\Exception: the campaign is cancelled: it takes no recipients any more, make another state=cancelled
 -- later
 sent 0 parked 0 suppressed 0; state=running recipients=2 waiting=2 waits
 ["spring"] 1

@@ -136,6 +136,34 @@ echo preg_replace('/ \d of \d/', '', $sent()) === '5 processes, 120 mails' ? "no
 $told_of('');
 echo substr_count($told, 'READY=1'), ' ', substr_count($told, 'STOPPING=1'), ' ', substr_count($told, 'WATCHDOG=1') > 3 ? 'watched' : 'not watched', "\n";
 
+echo "-- another worker has one of the worker slots\n";
+$single = proc_open(cli_command(['work', '--bootstrap', "$dir/b.php", '--daemon', '--workers', '3']), [['file', '/dev/null', 'r'], ['file', '/dev/null', 'w'], ['redirect', 1]], $pipes, $dir,
+    $environment + ['PATH' => getenv('PATH'), 'HOME' => $dir] + sanitizer_environment());
+must($workers(1), 'it works');
+$told = '';
+$process = $daemon([], ['NOTIFY_SOCKET' => "$dir/notify"]);
+echo wait_until(static fn(): bool => $told_of("READY=1\n")) ? 'ready' : 'not ready', ' ', $workers(3) ? "3 workers\n" : "less\n";
+foreach ([$process, $single] as $one) {
+    posix_kill($pid($one), SIGTERM);
+}
+$ends($process);
+must(wait_until(static fn(): bool => !proc_get_status($single)['running']), 'it ends');
+
+echo "-- a message limit is for all processes, also for those that come after others\n";
+$sent();
+$process = $daemon(['--message-limit', '20']);
+must($workers(3), 'all three work');
+$fill(6);
+must($empty(), 'six are sent');
+foreach (glob("$dir/pid.*") as $file) {
+    posix_kill((int) substr(strrchr($file, '.'), 1), SIGTERM);
+}
+must(wait_until(static fn(): bool => count(glob("$dir/pid.*")) === 6) && $workers(3), 'three others work');
+$fill(30);
+$ends($process);
+echo $sent(), "\n";
+$queue->delete(array_column($queue->jobs(limit: 100), 'id'));
+
 echo "-- one is stuck\n";
 $process = $daemon();
 must($workers(3), 'all three work');
@@ -192,6 +220,12 @@ mailqueue: process N was killed by signal 9; another one starts in %d s.
 mailqueue: %d sent; stopped by a signal.
 nothing is lost
 1 1 watched
+-- another worker has one of the worker slots
+ready 3 workers
+exit 0: mailqueue: 0 sent; stopped by a signal.
+-- a message limit is for all processes, also for those that come after others
+exit 0: mailqueue: 20 sent; %s.
+%d processes, 20 mails
 -- one is stuck
 exit 1: mailqueue: process N was killed by signal 9.
 mailqueue: %d sent; stopped by a signal.

@@ -1,5 +1,5 @@
 --TEST--
-migrate-store takes the suppressions along, also forgotten ones, and keeps the target's own; mail on both sides is stopped
+migrate-store takes the suppressions along, also forgotten ones, and bounces, and keeps the target's own; mail on both sides is stopped
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -11,6 +11,9 @@ posix
 --FILE--
 <?php
 require __DIR__ . '/copy.inc';
+use MailQueue\Cli\Bounce\Event;
+use MailQueue\Cli\Bounce\Kind;
+use MailQueue\Cli\Bounce\Recorder;
 
 foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one, $two]) {
     [$a, $b] = [new Backend($one), new Backend($two)];
@@ -24,6 +27,10 @@ foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one
     MailQueue\Internal::forgetSuppressed($from, 'fórgotten@example.net');
     $from->suppress('list@example.net', 'unsubscribe', 'list:news');
     $to->suppress('own@example.net');
+    $bounce = static fn(MailQueue $queue, int $number): string => (new Recorder($queue))->record(new Event('soft@example.net', Kind::Soft, 'x', 'test', time(), "event $number"))->value;
+    foreach (range(1, 4) as $i) {
+        $bounce($from, $i);
+    }
     $from->enqueueMany($many('n7@example.net', 'fórgotten@example.net', 'fine@example.net'));
     [$source, $target] = [$a->pdo(), $b->pdo()];
     $isLate = false;
@@ -37,6 +44,7 @@ foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one
     $report = $to->runWorker('null://null', log: '');
     echo "sent $report->sent suppressed $report->suppressed\n";
     $to->suppress('more@example.net');
+    echo 'soft: ', $bounce($to, 4), ', ', $bounce($to, 5), "\n";
     echo count($to->suppressions(10000)), ' ', (int) $to->config('mailSuppressed') >= 1104 ? 'counts on' : 'LOST', "\n";
     $rows = [];
 }
@@ -44,10 +52,13 @@ foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one
 --EXPECT--
 sqlite to pgsql: 1103 [0,1,"list:news",1]
 sent 2 suppressed 4
-1104 counts on
+soft: known, suppressed
+1105 counts on
 pgsql to mysql: 1103 [0,1,"list:news",1]
 sent 2 suppressed 4
-1104 counts on
+soft: known, suppressed
+1105 counts on
 mysql to sqlite: 1103 [0,1,"list:news",1]
 sent 2 suppressed 4
-1104 counts on
+soft: known, suppressed
+1105 counts on

@@ -78,7 +78,7 @@ const MEANINGS = [
     ],
     'mail_suppression' => [
         'hash' => 'of the address, with mailSuppressionKey',
-        'scope' => 'the list that it is about, as list:news; empty: all mail',
+        'scope' => 'the list or campaign that it is about, as list:news; empty: all mail',
         'reason' => 'unsubscribe, hard_bounce, complaint or manual',
         'seq' => 'counts up in the order of commits',
         'address' => 'in lower case and A-labels; NULL: forgotten',

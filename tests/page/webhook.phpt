@@ -55,9 +55,18 @@ foreach ([['Permanent', 'General', '550 5.7.1 blocked by a blacklist'], ['Perman
     ['Transient', 'ContentRejected', '554 no'], ['Undetermined', 'Undetermined', 'x']] as $i => $one) {
     echo tell($host, $sns->event(ses_bounce("kind$i@example.net", ...$one))), " $one[0] $one[1]: ", $kinds("kind$i@example.net"), $news(), "\n";
 }
+$event = ses_bounce('many0@example.net');
+for ($i = 1; $i < 120; $i++) {
+    $event['bounce']['bouncedRecipients'][] = ['emailAddress' => "many$i@example.net"] + $event['bounce']['bouncedRecipients'][0];
+}
+echo tell($host, $sns->event($event)), ' ', substr_count($news(), "\n"), " of one report\n";
+for ($i = 0; $i < 100; $i++) {
+    MailQueue\Internal::bounce($queue, 'full@example.net', 0, $i, 'blocked', 0, 'hard_bounce', null, null, time());
+}
 $complaint = fn(string $type, string ...$to): array => ['notificationType' => 'Complaint', 'complaint' => ['timestamp' => '2026-11-01T08:00:00.000Z',
     'complainedRecipients' => array_map(fn(string $one): array => ['emailAddress' => $one], $to), 'feedbackId' => "complaint $to[0]", 'complaintFeedbackType' => $type]];
 echo tell($host, $sns->event($complaint('abuse', 'spam@example.net'))), $news(), "\n";
+echo tell($host, $sns->event($complaint('abuse', 'full@example.net'))), $news(), "\n";
 echo tell($host, $sns->event($complaint('not-spam', 'fine@example.net'))), $news(), "\n";
 echo tell($host, $sns->event($complaint('abuse', 'one@example.net', 'two@example.net'))), $news(), "\n";
 $wish = fn(bool $all, array $topics): array => ['eventType' => 'Subscription', 'mail' => ['destination' => ['bea@example.net']], 'subscription' => [
@@ -112,7 +121,7 @@ foreach ([['status' => 404, 'body' => 'no'], ['status' => 500, 'body' => ''], ['
     $sns->api->answers($answer);
     echo preg_replace('/:\d+/', '', tell($host, $at("a$i"))), $news(), "\n";
 }
-echo tell($host, $at('a0')), $news(), "\n";
+echo tell($host, $at('a0')), $news(), "\n", tell($host, $at('a1')), $news(), "\n";
 $old = new Sns(days: 0);
 $expired = serve_page($app, [], $script($settings, ", '$old->ca', '$old->proxy'"));
 sleep(1);
@@ -122,6 +131,22 @@ $host2 = serve_page($app, [], $script($settings, ", '$wrong->ca', '$wrong->proxy
 echo tell($host2, $wrong->event(ses_bounce('tls@example.net'))), "\n", preg_replace('/: .*?SSL.*/', ': …', page_log($host2));
 $host3 = serve_page($app, [], $script($settings, ", null, '$sns->proxy'"));
 echo tell($host3, $sns->event(ses_bounce('ca@example.net'))), $news(), "\n";
+
+echo "-- SNS, few certificates are asked for\n";
+$host4 = serve_page($app, [], $script($settings, $amazon));
+$sns->api->answers(...array_fill(0, 12, ['status' => 404, 'body' => 'no']));
+$answers = [];
+$before = count($sns->asked());
+echo tell($host4, ['Signature' => ''] + $at('b')), ' ', count($sns->asked()) - $before, " asked\n";
+foreach (range(1, 12) as $i) {
+    foreach ([1, 2] as $time) {
+        $answers[] = tell($host4, $at("b$i"));
+    }
+}
+foreach (array_count_values($answers) as $words => $count) {
+    echo "$count: $words\n";
+}
+echo intdiv(count($sns->asked()) - $before, 2), " asked\n";
 
 echo "-- Mailgun\n";
 $failed = fn(string $address, string $reason, string $severity = 'permanent', array $status = ['code' => 550, 'message' => '5.1.1 no such user']): array
@@ -209,8 +234,11 @@ must($logs !== '' && !str_contains($logs, KEY) && !str_contains($logs, SECRET) &
 200 Done. Transient General: soft
 200 Done. Transient ContentRejected: policy
 200 Done. Undetermined Undetermined: unknown
+200 Done. 120 of one report
 200 Done.
     spam@example.net | complaint | all | ses: abuse
+200 Done.
+    full@example.net | complaint | all | ses: abuse
 200 Nothing to do.
 200 Nothing to do.
 200 Done.
@@ -249,12 +277,19 @@ raw message delivery: 400 This is not an event of a service that is known here.
 403 There is no valid certificate at SigningCertURL.
 503 Nothing is stored: try again later.
 503 Nothing is stored: try again later.
+403 There was no valid certificate at SigningCertURL a short time ago.
 200 Done.
-    a0@example.net | hard_bounce | all | ses: 550 5.1.1 no such user
+    a1@example.net | hard_bounce | all | ses: 550 5.1.1 no such user
 403 There is no valid certificate at SigningCertURL.
 503 Nothing is stored: try again later.
 mailqueue webhook: …
 503 Nothing is stored: try again later.
+-- SNS, few certificates are asked for
+403 The signature of the SNS message is wrong. 0 asked
+10: 403 SNS answers HTTP 404.
+10: 403 There was no valid certificate at SigningCertURL a short time ago.
+4: 503 Nothing is stored: try again later.
+10 asked
 -- Mailgun
 200 Done.
     mg-hard@example.net | hard_bounce | all | mailgun: 550 5.1.1 no such user

@@ -83,6 +83,20 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     }
     echo thrown(fn() => $queue->enqueue($text, list: '')), "\n";
 
+    echo "-- of a campaign, with a list and without one\n";
+    foreach (['spring' => ['unsubscribe' => ['list' => 'news', 'url' => 'https://example.org/u.php']], 'summer' => []] as $name => $more) {
+        $campaign = $queue->campaign($name);
+        $campaign->setMessage(['from' => 'news@example.org', 'subject' => 'Hello', 'text' => 'Hello'] + $more);
+        $queue->suppress("before-$name@example.net", 'manual', "campaign:$name");
+        $campaign->add(['before-spring@example.net', 'before-summer@example.net', 'after-spring@example.net', 'after-summer@example.net', 'other@example.org']);
+        $queue->suppress("after-$name@example.net", 'unsubscribe', "campaign:$name");
+        $campaign->start();
+        echo "$name: ", $work(), "\n";
+    }
+    $queue->suppress('none@example.net', 'manual', 'campaign:autumn');
+    $queue->enqueueMany([$list('after-spring@example.net'), $list('none@example.net', 'autumn'), ...$to('before-summer@example.net')]);
+    echo $work(), "\n";
+
     echo "-- removed\n";
     $queue->delete(array_column($queue->jobs(limit: 100), 'id'));
     $id = $queue->enqueue(mail_fields(to: 'ann@example.net'));
@@ -137,6 +151,10 @@ MailQueue\MessageException [list]: list: the message names another one in unsubs
 MailQueue\MessageException [list]: list: the message names another one in unsubscribe[list]; name the list once
 MailQueue\MessageException [list]: list: the message names another one in unsubscribe[list]; name the list once
 ValueError: list must have 1 to 185 octets, not 0
+-- of a campaign, with a list and without one
+spring: sent 3 suppressed 2 parked 0 to after-summer@example.net before-summer@example.net other@example.org
+summer: sent 3 suppressed 2 parked 0 to after-spring@example.net before-spring@example.net other@example.org
+sent 3 suppressed 0 parked 0 to after-spring@example.net before-summer@example.net none@example.net
 -- removed
 sent 0 suppressed 1 parked 1 to 
 0010[]
@@ -145,7 +163,7 @@ sent 1 suppressed 0 parked 0 to ann@example.net
 MailQueue\MessageException [address]: address: the address "no address" has no "@"; write it as name@example.org
 ValueError: reason cannot be "bounce"; it is one of unsubscribe hard_bounce complaint manual
 ValueError: scope must have at most 190 octets of UTF-8 without control characters
-ValueError: scope cannot be "news"; write list: and the name of the list, as list:news; leave it out for all mail
+ValueError: scope cannot be "news"; write list: and the name of the list, as list:news, or campaign: and its name; leave it out for all mail
 ValueError: scope must have at most 190 octets of UTF-8 without control characters
 MailQueue\MessageException [address]: address: the address "nobody" has no "@"; write it as name@example.org
 ValueError: MailQueue::suppressions(): Argument #1 ($limit) must be between 1 and 10000

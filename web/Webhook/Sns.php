@@ -80,13 +80,13 @@ final class Sns extends Service
         }
         $version = (string) self::text($body, 'SignatureVersion');
         $algorithm = self::ALGORITHMS[$version] ?? throw $unsigned;
-        $signature = base64_decode((string) self::text($body, 'Signature'), true);
+        $signature = (string) base64_decode((string) self::text($body, 'Signature'), true);
         $at = strtotime((string) self::text($body, 'Timestamp'));
         self::checkAge((int) $at);
+        $wrong = new Refusal('The signature of the SNS message is wrong.', 403);
+        $signature !== '' || throw $wrong;
         $key = $this->amazon->key($host, (string) self::text($body, 'SigningCertURL'));
-        if ($signature === false || openssl_verify($text, $signature, $key, $algorithm) !== 1) {
-            throw new Refusal('The signature of the SNS message is wrong.', 403);
-        }
+        openssl_verify($text, $signature, $key, $algorithm) === 1 || throw $wrong;
     }
 
     /**

@@ -9,6 +9,7 @@
 #include "php/campaign/campaign_object.h"
 #include "php/class/conversion.h"
 #include "php/class/queue_object.h"
+#include "php/guard.h"
 #include "php/message/given_message.h"
 #include "php/message/holder.h"
 
@@ -16,7 +17,8 @@
 struct call {
     struct mq_php_campaign self;
     struct mq_adding *adding;
-    size_t number; /* of the next recipient */
+    struct mq_php_callable refused; /* not initialized: NULL */
+    size_t number;                  /* of the next recipient */
     enum mq_status status;
     struct mq_error err;
 };
@@ -63,22 +65,16 @@ static bool encode(zval *value, smart_str *json)
            php_json_encode_ex(json, value, options, MQ_JSON_DEPTH) == SUCCESS;
 }
 
-/* Writes the fields as JSON, which can run PHP code (JsonSerializable). */
-static enum mq_status write_fields(HashTable *map, smart_str *json, struct mq_error *err)
+/* Writes an array as JSON, which can run PHP code (JsonSerializable). */
+static enum mq_status write_fields(zval *array, smart_str *json, struct mq_str *out,
+                                   struct mq_error *err)
 {
-    zval *value = mq_php_fields_find(map, "fields");
-    if (value == NULL ||
-        (Z_TYPE_P(value) == IS_ARRAY && !zend_hash_num_elements(Z_ARRVAL_P(value)))) {
-        return MQ_OK;
-    }
-    if (Z_TYPE_P(value) != IS_ARRAY) {
-        return mq_php_wrong_type("fields", "an array", value, err);
-    }
-    bool ok = encode(value, json);
+    bool ok = encode(array, json);
     if (EG(exception)) {
         return MQ_THROWN;
     }
     smart_str_0(json);
+    *out = json->s ? mq_php_str(json->s) : MQ_STR("");
     return ok ? MQ_OK
               : mq_error_set(err, MQ_MESSAGE, "fields",
                              "fields: they cannot be written as JSON: give texts in UTF-8, finite "
@@ -86,16 +82,33 @@ static enum mq_status write_fields(HashTable *map, smart_str *json, struct mq_er
                              MQ_JSON_DEPTH);
 }
 
+/* Reads the fields as JSON; `json` is room for it. */
+static enum mq_status read_fields(HashTable *map, smart_str *json, struct mq_str *out,
+                                  struct mq_error *err)
+{
+    zval *value = mq_php_fields_find(map, "fields");
+    if (value == NULL ||
+        (Z_TYPE_P(value) == IS_ARRAY && !zend_hash_num_elements(Z_ARRVAL_P(value)))) {
+        return MQ_OK;
+    }
+    if (Z_TYPE_P(value) == IS_STRING) {
+        *out = mq_php_str(Z_STR_P(value)); /* checked with the templates */
+        return MQ_OK;
+    }
+    return Z_TYPE_P(value) == IS_ARRAY
+               ? write_fields(value, json, out, err)
+               : mq_php_wrong_type("fields", "an array or a JSON object as text", value, err);
+}
+
 static enum mq_status take_array(struct call *call, HashTable *map, smart_str *json)
 {
     static const char *const keys[] = {"address", "name", "fields"};
-    struct mq_addressee to = {.address = MQ_STR("")};
+    struct mq_addressee to = {.address = MQ_STR(""), .fields = MQ_STR("")};
     struct mq_error *err = &call->err;
     MQ_TRY(mq_php_check_keys(NULL, map, keys, 3, err));
-    MQ_TRY(write_fields(map, json, err));
+    MQ_TRY(read_fields(map, json, &to.fields, err));
     MQ_TRY(read_text(map, "address", &to.address, err));
     MQ_TRY(read_text(map, "name", &to.name, err));
-    to.fields = json->s ? mq_php_str(json->s) : MQ_STR("");
     struct mq_queue *queue = mq_php_queue_opened(call->self.object);
     return queue ? mq_adding_take(call->adding, queue, &to, err) : MQ_THROWN;
 }
@@ -118,12 +131,28 @@ static enum mq_status take_one(struct call *call, zval *item)
 
 /* ---- all ---- */
 
+/* Tells the callable which recipient is refused, and why; the next one is taken then. */
+static enum mq_status tell(struct call *call)
+{
+    zval arguments[2], result;
+    ZVAL_LONG(&arguments[0], (zend_long)call->number);
+    ZVAL_STRING(&arguments[1], call->err.text);
+    mq_php_call(&call->refused, 2, arguments, &result);
+    if (EG(exception)) {
+        return MQ_THROWN;
+    }
+    zval_ptr_dtor(&result);
+    return MQ_OK;
+}
+
 static bool take(void *context, zval *item)
 {
     struct call *call = context;
     struct mq_error *err = &call->err;
     call->status = take_one(call, item);
-    if (call->status == MQ_MESSAGE) {
+    if (call->status == MQ_MESSAGE && ZEND_FCI_INITIALIZED(call->refused.info)) {
+        call->status = tell(call);
+    } else if (call->status == MQ_MESSAGE) {
         mq_error_set(err, MQ_MESSAGE, err->field, "recipient %zu: %s", call->number, err->text);
     }
     call->number++;
@@ -159,9 +188,12 @@ ZEND_METHOD(MailQueue_Campaign, add)
 {
     zval *recipients, holder;
     struct mq_php_campaign self;
+    struct mq_php_callable refused = {.info = empty_fcall_info};
 
-    ZEND_PARSE_PARAMETERS_START(1, 1)
+    ZEND_PARSE_PARAMETERS_START(1, 2)
         Z_PARAM_ITERABLE(recipients)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_FUNC_OR_NULL(refused.info, refused.cache)
     ZEND_PARSE_PARAMETERS_END();
 
     if (!mq_php_campaign_use(ZEND_THIS, &self)) {
@@ -169,6 +201,7 @@ ZEND_METHOD(MailQueue_Campaign, add)
     }
     struct call *call = mq_php_holder_new(&holder, sizeof *call, clear_call);
     call->self = self;
+    call->refused = refused;
     add(call, recipients);
     const struct mq_error err = call->err;
     enum mq_status status = call->status;

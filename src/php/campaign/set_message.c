@@ -10,7 +10,6 @@
 #include "mime/idn.h"
 #include "mime/subject.h"
 #include "mime/template/campaign_message.h"
-#include "mime/verp.h"
 #include "mime/wire/correct.h"
 #include "php/campaign/campaign_object.h"
 #include "php/class/conversion.h"
@@ -48,9 +47,8 @@ static enum mq_status find_sender(struct setting *setting, const zend_string *gi
         setting->envelope_from = mq_str_dup(MQ_STR(""));
         return setting->envelope_from ? MQ_OK : mq_error_nomem(err);
     }
-    MQ_TRY(given ? mq_idn_address(mq_php_view(given), "envelopeFrom", &setting->envelope_from, err)
-                 : mq_php_message_sender(&message, &setting->envelope_from, err));
-    return mq_verp_check(mq_str_of(setting->envelope_from), "envelopeFrom", err);
+    return given ? mq_idn_address(mq_php_view(given), "envelopeFrom", &setting->envelope_from, err)
+                 : mq_php_message_sender(&message, &setting->envelope_from, err);
 }
 
 static enum mq_status make_id(struct setting *setting, struct mq_error *err)

@@ -11,6 +11,7 @@
 #include "queue/sql/columns.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
+#include "queue/steps.h"
 
 #define RETRY_CHUNK 500
 #define PARKED      "FROM {t} WHERE status = 'parked' AND campaign_id = ?1"
@@ -284,15 +285,13 @@ static enum mq_status next_ids(struct mq_queue *queue, int64_t id, int64_t *item
     return status;
 }
 
-static enum mq_status check_retry(struct mq_queue *queue, int64_t id, bool *finished,
-                                  struct mq_error *err)
+static enum mq_status check_retry(struct mq_queue *queue, int64_t id, struct mq_error *err)
 {
     struct mq_campaign campaign;
     MQ_TRY(mq_campaign_read(queue, id, &campaign, err));
     enum mq_campaign_state state = campaign.state;
     mq_campaign_clear(&campaign);
-    *finished = state == MQ_CAMPAIGN_FINISHED;
-    return *finished || state == MQ_CAMPAIGN_RUNNING
+    return state == MQ_CAMPAIGN_FINISHED || state == MQ_CAMPAIGN_RUNNING
                ? MQ_OK
                : mq_error_set(err, MQ_CONFIG, "state",
                               "the campaign is %s: only one that runs or has finished can try its "
@@ -300,12 +299,18 @@ static enum mq_status check_retry(struct mq_queue *queue, int64_t id, bool *fini
                               mq_campaign_state_name(state));
 }
 
-static enum mq_status run_again(struct mq_queue *queue, int64_t id, struct mq_error *err)
+/* Brings jobs back and lets a finished campaign run for them, in one transaction: after a crash
+ * between the two, the campaign would have ended with mails that are still to be sent. */
+static enum mq_status retry_some(struct mq_queue *queue, int64_t id, const struct mq_ids *ids,
+                                 int64_t *changed, struct mq_error *err)
 {
     struct mq_tx tx = {.queue = queue};
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
-        status = mq_campaign_run_again(queue, id, err);
+        status = mq_retry_within(&tx, ids, true, changed, err);
+        if (status == MQ_OK && *changed > 0) {
+            status = mq_campaign_run_again(queue, id, err);
+        }
     }
     return status;
 }
@@ -315,14 +320,13 @@ enum mq_status mq_campaign_retry(struct mq_queue *queue, int64_t id, int64_t *ch
 {
     int64_t items[RETRY_CHUNK], some;
     size_t count = 0;
-    bool finished;
     *changed = 0;
-    MQ_TRY(check_retry(queue, id, &finished, err));
+    MQ_TRY(check_retry(queue, id, err));
     do {
         MQ_TRY(next_ids(queue, id, items, &count, err));
         const struct mq_ids ids = {items, count};
-        MQ_TRY(mq_queue_retry(queue, &ids, true, &some, err));
+        MQ_TRY(retry_some(queue, id, &ids, &some, err));
         *changed += some;
     } while (count == RETRY_CHUNK);
-    return finished && *changed ? run_again(queue, id, err) : MQ_OK;
+    return MQ_OK;
 }

@@ -114,7 +114,7 @@ static enum mq_status insert(struct mq_tx *tx, struct adding *a, int64_t *added,
     for (size_t i = 0; i < a->count; i++) {
         a->checks[i].address = a->items[i].address;
     }
-    struct mq_suppress_checks checks = {scope, a->checks, a->count, 0};
+    struct mq_suppress_checks checks = {scope, a->campaign->id, a->checks, a->count, 0};
     MQ_TRY(mq_suppress_check(tx, &checks, err));
     a->newest = checks.newest;
     MQ_TRY(insert_all(a, err));

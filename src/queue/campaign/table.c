@@ -192,7 +192,7 @@ static enum mq_status create(struct mq_tx *tx, struct mq_str name, int64_t *id,
                              struct mq_error *err)
 {
     struct mq_buffer scope = {0};
-    mq_buffer_cstr(&scope, "campaign:");
+    mq_buffer_cstr(&scope, MQ_SCOPE_OF_CAMPAIGN);
     mq_buffer_str(&scope, name);
     struct mq_args args =
         MQ_ARGS(mq_text(name), mq_text(mq_buffer_view(&scope)), mq_int(tx->now_s));
@@ -248,7 +248,7 @@ static enum mq_status write_setup(struct mq_queue *queue, const struct mq_campai
 {
     struct mq_buffer scope = {0};
     bool listed = setup->list.data != NULL;
-    mq_buffer_cstr(&scope, listed ? MQ_SCOPE_OF_LIST : "campaign:");
+    mq_buffer_cstr(&scope, listed ? MQ_SCOPE_OF_LIST : MQ_SCOPE_OF_CAMPAIGN);
     mq_buffer_str(&scope, listed ? setup->list : mq_str_of(campaign->name));
     struct mq_args args =
         MQ_ARGS(mq_int(campaign->id), mq_text(setup->mail_type), mq_int(setup->priority),

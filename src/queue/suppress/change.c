@@ -39,13 +39,15 @@ static enum mq_status check_scope(struct mq_str scope, struct mq_error *err)
     char shown[60];
     MQ_TRY(check_text("scope", scope, MQ_SCOPE_MAX, err));
     if (scope.len == 0 ||
-        (mq_str_begins(scope, MQ_SCOPE_OF_LIST) && scope.len > strlen(MQ_SCOPE_OF_LIST))) {
+        (mq_str_begins(scope, MQ_SCOPE_OF_LIST) && scope.len > strlen(MQ_SCOPE_OF_LIST)) ||
+        (mq_str_begins(scope, MQ_SCOPE_OF_CAMPAIGN) && scope.len > strlen(MQ_SCOPE_OF_CAMPAIGN))) {
         return MQ_OK;
     }
     mq_str_printable(shown, sizeof(shown), 0, scope);
     return mq_error_set(err, MQ_INVALID, "scope",
                         "scope cannot be \"%s\"; write " MQ_SCOPE_OF_LIST
-                        " and the name of the list, as list:news; leave it out for all mail",
+                        " and the name of the list, as list:news, or " MQ_SCOPE_OF_CAMPAIGN
+                        " and its name; leave it out for all mail",
                         shown);
 }
 
@@ -295,19 +297,16 @@ static enum mq_status run_on(struct mq_queue *queue, const char *begin,
     return status;
 }
 
+/* Changes suppressions, within a transaction. */
 static enum mq_status change(struct mq_queue *queue, const char *begin,
                              const struct mq_suppressed *which, int64_t *changed,
                              struct mq_error *err)
 {
-    struct mq_tx tx = {.queue = queue};
-    enum mq_status status = MQ_OK;
-    while (mq_tx_next(&tx, &status, err)) {
-        status = run_on(queue, begin, which, "", err);
-        if (status == MQ_OK) {
-            *changed = mq_sql_changes(queue);
-        }
-        mq_sql_finish(queue);
+    enum mq_status status = run_on(queue, begin, which, "", err);
+    if (status == MQ_OK) {
+        *changed = mq_sql_changes(queue);
     }
+    mq_sql_finish(queue);
     return status;
 }
 
@@ -325,34 +324,58 @@ enum mq_status mq_suppress_hash_of(struct mq_queue *queue, struct mq_str address
     return status;
 }
 
-/* Runs a statement about the bounces of an address, whose hash it takes. */
+/* Runs a statement about the bounces of an address, whose hash it takes, within a transaction. */
 static enum mq_status bounces(struct mq_queue *queue, const char *text, struct mq_str address,
                               struct mq_error *err)
 {
-    struct mq_tx tx = {.queue = queue};
     uint64_t hash = 0;
-    enum mq_status status = mq_suppress_hash_of(queue, address, &hash, err);
-    while (mq_tx_next(&tx, &status, err)) {
-        status = mq_sql_exec_text(queue, text, MQ_ARGS(mq_int((int64_t)hash)), err);
-    }
-    return status;
+    MQ_TRY(mq_suppress_hash_of(queue, address, &hash, err));
+    return mq_sql_exec_text(queue, text, MQ_ARGS(mq_int((int64_t)hash)), err);
 }
 
-enum mq_status mq_queue_unsuppress(struct mq_queue *queue, const struct mq_suppressed *which,
-                                   int64_t *removed, struct mq_error *err)
+/* Locks the number of suppressions first, as storing a bounce does: in another order, the two could
+ * deadlock. */
+static enum mq_status unsuppress(struct mq_queue *queue, const struct mq_suppressed *which,
+                                 int64_t *removed, struct mq_error *err)
 {
+    int64_t newest = 0;
+    MQ_TRY(mq_suppress_newest(queue, true, &newest, err));
     MQ_TRY(change(queue, "DELETE FROM {Z}", which, removed, err));
     /* They count no more, but are still known. */
     return *removed ? bounces(queue, "UPDATE {!} SET n = 0 WHERE hash = ?1", which->address, err)
                     : MQ_OK;
 }
 
+enum mq_status mq_queue_unsuppress(struct mq_queue *queue, const struct mq_suppressed *which,
+                                   int64_t *removed, struct mq_error *err)
+{
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = unsuppress(queue, which, removed, err);
+    }
+    return status;
+}
+
+static enum mq_status forget(struct mq_queue *queue, const struct mq_suppressed *which,
+                             int64_t *forgotten, struct mq_error *err)
+{
+    int64_t newest = 0;
+    MQ_TRY(mq_suppress_newest(queue, true, &newest, err));
+    MQ_TRY(bounces(queue, "DELETE FROM {!} WHERE hash = ?1", which->address, err));
+    return change(queue, "UPDATE {Z} SET address = NULL, source = NULL", which, forgotten, err);
+}
+
 enum mq_status mq_queue_forget_suppressed(struct mq_queue *queue, struct mq_str address,
                                           int64_t *forgotten, struct mq_error *err)
 {
     const struct mq_suppressed which = {.address = address};
-    MQ_TRY(bounces(queue, "DELETE FROM {!} WHERE hash = ?1", address, err));
-    return change(queue, "UPDATE {Z} SET address = NULL, source = NULL", &which, forgotten, err);
+    struct mq_tx tx = {.queue = queue};
+    enum mq_status status = MQ_OK;
+    while (mq_tx_next(&tx, &status, err)) {
+        status = forget(queue, &which, forgotten, err);
+    }
+    return status;
 }
 
 enum mq_status mq_queue_suppressions(struct mq_queue *queue, const struct mq_suppressed *which,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/ascii.h"
 #include "core/json.h"
 #include "db/db.h"
 #include "queue/enqueue.h"
@@ -21,6 +22,7 @@ struct suspect {
     uint64_t hash;
     struct mq_str address;
     struct mq_str scope; /* of its mail; data NULL: none */
+    int64_t campaign_id; /* of its mail; 0: none */
     char **why;          /* out, malloc'ed; NULL in *why: not suppressed */
 };
 
@@ -54,18 +56,28 @@ static int compare(const void *a, const void *b)
 /* ---- rows ---- */
 
 /* Columns of the query below. */
-enum { HASH, SCOPE, REASON, ADDRESS, SOURCE, CREATED_AT };
+enum { HASH, SCOPE, REASON, ADDRESS, SOURCE, CREATED_AT, CAMPAIGN };
 
-/* Whether the row is about this recipient. Mail to no list passes an unsubscription. A row whose
- * address was deleted has only the hash. */
-static bool concerns(struct mq_queue *queue, const struct suspect *suspect)
+/* Whether the row is about the suspect's mail. Mail to no list passes an unsubscription. Mail of a
+ * campaign with a list has the list as its scope, so it is found by the campaign's id. */
+static bool in_scope(struct mq_queue *queue, const struct suspect *suspect)
 {
     struct mq_str scope = mq_sql_column_str(queue, SCOPE);
-    struct mq_str address = mq_sql_column_str(queue, ADDRESS);
     bool unsubscribed = mq_str_equal(mq_sql_column_str(queue, REASON), MQ_STR("unsubscribe"));
-    bool in_scope = scope.len == 0 ? suspect->scope.len > 0 || !unsubscribed
-                                   : mq_str_equal(scope, suspect->scope);
-    return in_scope && (!address.data || mq_str_equal_nocase(address, suspect->address));
+    if (scope.len == 0) {
+        return suspect->scope.len > 0 || !unsubscribed;
+    }
+    return mq_str_equal(scope, suspect->scope) ||
+           (suspect->campaign_id && mq_str_begins(scope, MQ_SCOPE_OF_CAMPAIGN) &&
+            mq_sql_column_int(queue, CAMPAIGN) == suspect->campaign_id);
+}
+
+/* Whether the row is about this recipient. One whose address was deleted has only the hash. */
+static bool concerns(struct mq_queue *queue, const struct suspect *suspect)
+{
+    struct mq_str address = mq_sql_column_str(queue, ADDRESS);
+    return in_scope(queue, suspect) &&
+           (!address.data || mq_str_equal_nocase(address, suspect->address));
 }
 
 /* "suppressed: unsubscribe from list:news, 2026-11-26 (unsubscribe page)" */
@@ -118,8 +130,9 @@ static enum mq_status ask_some(struct mq_queue *queue, struct suspects *all, siz
 {
     struct mq_buffer text = {0};
     size_t end = all->count - *next < HASHES_A_QUERY ? all->count : *next + HASHES_A_QUERY;
-    mq_buffer_cstr(&text, "SELECT hash, scope, reason, address, source, created_at FROM {Z} "
-                          "WHERE hash IN (");
+    mq_buffer_cstr(&text, "SELECT hash, scope, reason, address, source, created_at, "
+                          "(SELECT id FROM {M} WHERE name = substr(found.scope, 10)) "
+                          "FROM {Z} AS found WHERE hash IN (");
     for (size_t i = *next; i < end; i++) {
         mq_buffer_printf(&text, "%s%" PRId64, i > *next ? "," : "", (int64_t)all->items[i].hash);
     }
@@ -163,7 +176,7 @@ static enum mq_status look_up_new(struct mq_queue *queue, const struct mq_new_jo
         for (size_t j = 0; jobs[i].recipients && j < jobs[i].recipients->count; j++) {
             struct mq_str address = mq_str_of(jobs[i].recipients->items[j]);
             add_suspect(&all, &(struct suspect){mq_suppress_hash(state->key, address), address,
-                                                jobs[i].scope, &found[i]});
+                                                jobs[i].scope, 0, &found[i]});
         }
     }
     return ask(queue, &all, err);
@@ -210,8 +223,8 @@ static enum mq_status look_up(struct mq_queue *queue, struct mq_suppress_checks 
     struct suspects all = {0};
     struct mq_suppress_check *items = checks->items;
     for (size_t i = 0; i < checks->count; i++) {
-        add_suspect(&all,
-                    &(struct suspect){items[i].hash, items[i].address, checks->scope, &why[i]});
+        add_suspect(&all, &(struct suspect){items[i].hash, items[i].address, checks->scope,
+                                            checks->campaign_id, &why[i]});
     }
     enum mq_status status = ask(queue, &all, err);
     for (size_t i = 0; i < checks->count; i++) {
@@ -272,7 +285,8 @@ static void add_job(const struct mq_suppress_state *state, struct mq_job *job, b
         }
         all->failed = !make_room(job);
         if (!all->failed) {
-            add_suspect(all, &(struct suspect){hash, address, scope, &job->suppressed[i]});
+            add_suspect(all, &(struct suspect){hash, address, scope, job->campaign_id,
+                                               &job->suppressed[i]});
         }
     }
 }

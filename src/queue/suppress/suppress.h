@@ -1,4 +1,5 @@
-/* Addresses that get no mail, or none of a list: who is one, and what becomes of mail to them.
+/* Addresses that get no mail, or none of a list or a campaign: who is one, and what becomes of mail
+ * to them.
  *
  * A suppression is found by a keyed hash of its address, so that `forget` can delete the address
  * and mail to it stays suppressed. It has a number, which counts up. A mail whose recipients were
@@ -22,9 +23,10 @@ struct mq_queue;
 struct mq_reader;
 struct mq_tx;
 
-#define MQ_SUPPRESSION_KEY 48  /* octets of mailSuppressionKey: 16 of SipHash, 32 of HMAC-SHA256 */
-#define MQ_SCOPE_MAX       190 /* octets of a scope, such as "list:news" */
-#define MQ_SCOPE_OF_LIST   "list:"
+#define MQ_SUPPRESSION_KEY   48 /* octets of mailSuppressionKey: 16 of SipHash, 32 of HMAC-SHA256 */
+#define MQ_SCOPE_MAX         190 /* octets of a scope, such as "list:news" */
+#define MQ_SCOPE_OF_LIST     "list:"
+#define MQ_SCOPE_OF_CAMPAIGN "campaign:"
 
 /* ---- mail ---- */
 
@@ -39,6 +41,7 @@ struct mq_suppress_check {
 };
 struct mq_suppress_checks {
     struct mq_str scope; /* of their mail */
+    int64_t campaign_id;
     struct mq_suppress_check *items;
     size_t count;
     int64_t newest; /* out: the newest suppression */

@@ -106,7 +106,7 @@ static void test_times(void **state)
     fx_close(&fx);
 }
 
-/* A stranger who has a token cannot fill the table. */
+/* A stranger who has a token cannot fill the table, and cannot hide what suppresses either. */
 static void test_many(void **state)
 {
     (void)state;
@@ -116,6 +116,9 @@ static void test_many(void **state)
         assert_int_equal(bounce(&fx, "a@b.example", i, 0),
                          i < MQ_BOUNCES_MAX ? MQ_BOUNCE_COUNTED : MQ_BOUNCE_KNOWN);
     }
+    assert_int_equal(suppressed(&fx), 0);
+    assert_int_equal(bounce(&fx, "a@b.example", -1, 1), MQ_BOUNCE_SUPPRESSED);
+    assert_int_equal(suppressed(&fx), 1);
     assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_bounce"), MQ_BOUNCES_MAX);
     fx_close(&fx);
 }
