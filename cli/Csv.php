@@ -7,7 +7,9 @@ namespace MailQueue\Cli;
 /** CSV (RFC 4180) as spreadsheets write it, with addresses in it. */
 final class Csv
 {
-    public const OPEN = 'a quote in it has no end, so the lines after it are a part of it';
+    private const OPEN = 'a quote in it has no end, so the lines after it are a part of it';
+    private const MORE = 'it has more cells than the first line: a cell with a comma or a '
+        . 'semicolon in it needs quotes';
 
     /**
      * The first line of a file, without a byte order mark.
@@ -26,16 +28,17 @@ final class Csv
      * @param resource $file
      * @param string $first its first line, which has been read
      * @param list<string> $known columns whose names are these in upper or lower case
-     * @return \Generator<int, array<string, string>|null> null: a quote in it has no end, so that
-     *     the lines after it are a part of it
+     * @return \Generator<int, array<string, string>|string> a string: why it cannot be taken
      */
     public static function rows($file, string $first, array $known): \Generator
     {
         $first = rtrim($first, "\r\n");
         $by = strcspn($first, ';') < strcspn($first, ',') ? ';' : ','; // Excel's, in many countries
         $cells = str_getcsv($first, $by, '"', '');
+        $columns = count($cells);
         $names = self::names($cells, $known);
         if ($names === null) {
+            $columns = PHP_INT_MAX; // of which the first is taken
             $names = ['address'];
             if ($first !== '') {
                 yield 1 => self::row($names, $cells);
@@ -46,7 +49,9 @@ final class Csv
             $next += 1 + array_sum(array_map(self::lineEnds(...), $cells));
             $isOpen = feof($file) && str_ends_with((string) end($cells), "\n");
             if ($next > $line + 1 && ($isOpen || preg_grep('/\n.*@/', $cells) !== [])) {
-                yield $line => null;
+                yield $line => self::OPEN;
+            } elseif (implode('', array_slice($cells, $columns)) !== '') {
+                yield $line => self::MORE;
             } elseif ($cells !== [null] && $cells !== ['']) { // not an empty line
                 yield $line => self::row($names, $cells);
             }
@@ -66,7 +71,11 @@ final class Csv
             $lower = strtolower($name);
             $names[] = in_array($lower, $known, true) ? $lower : $name;
         }
-        return in_array('address', $names, true) ? array_diff($names, ['']) : null;
+        $names = in_array('address', $names, true) ? array_diff($names, ['']) : null;
+        $twice = array_keys(array_filter(array_count_values($names ?? []), fn ($n) => $n > 1));
+        $twice === [] || throw new Stop("The first line names the column \"$twice[0]\" twice: "
+            . 'name one of them in another way.', ExitCode::DATAERR);
+        return $names;
     }
 
     /**

@@ -70,20 +70,20 @@ final class RecipientFile
                 (int) ftell($this->file),
                 number_format($this->import->read) . ' lines'
             );
-            if ($row === null) {
-                $this->import->fault($line, $isJson ? 'this is not a JSON object' : Csv::OPEN);
+            if (is_string($row)) {
+                $this->import->fault($line, $row);
                 continue;
             }
             yield $row;
         }
     }
 
-    /** @return \Generator<int, ?Recipient> of CSV; an empty cell is a field that is missing */
+    /** @return \Generator<int, Recipient|string> of CSV; an empty cell is a field that is missing */
     private function rows(string $first): \Generator
     {
         foreach (Csv::rows($this->file, $first, self::COLUMNS) as $line => $row) {
-            if ($row === null) {
-                yield $line => null;
+            if (is_string($row)) {
+                yield $line => $row;
                 continue;
             }
             if ($line === 1 && !str_contains($row['address'], '@')) {
@@ -96,7 +96,7 @@ final class RecipientFile
         }
     }
 
-    /** @return \Generator<int, ?Recipient> of JSON lines; null: not an object */
+    /** @return \Generator<int, Recipient|string> of JSON lines */
     private function objects(string $text): \Generator
     {
         for ($line = 1; $text !== false; $line++, $text = fgets($this->file)) {
@@ -107,8 +107,8 @@ final class RecipientFile
             if (is_array($row['fields'] ?? null)) {
                 $row['fields'] = self::member($text, 'fields') ?? $row['fields'];
             }
-            /** @var ?Recipient $row what it has is checked in Campaign::add() */
-            $row = is_array($row) ? $row : null;
+            /** @var Recipient|string $row what it has is checked in Campaign::add() */
+            $row = is_array($row) ? $row : 'this is not a JSON object';
             yield $line => $row;
         }
     }

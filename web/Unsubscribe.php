@@ -120,12 +120,14 @@ final class Unsubscribe
      * The scope and the address that a token names; null: it is forged, or too old.
      *
      * @return array{string, string}|null
+     * @throws \UnexpectedValueException without the key no token can be read, and none is refused
      */
     private function read(string $secret, string $octets): ?array
     {
-        $key = substr((string) @hex2bin($secret), 16);
+        $key = substr((string) @hex2bin(trim($secret)), 16);
         if (strlen($key) !== 32) {
-            return null;
+            throw new \UnexpectedValueException('Config key mailSuppressionKey is missing or '
+                . 'damaged: restore it from a backup of the config table.');
         }
         $mac = substr($octets, 1, self::MAC);
         $text = substr($octets, 1 + self::MAC);

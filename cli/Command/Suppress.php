@@ -217,8 +217,8 @@ final class Suppress extends Command
     {
         foreach (Csv::rows($file, Csv::firstLine($file), self::COLUMNS) as $line => $row) {
             $this->import->read++;
-            if ($row === null) {
-                $this->import->fault($line, Csv::OPEN);
+            if (is_string($row)) {
+                $this->import->fault($line, $row);
                 continue;
             }
             $at = self::time($row['created_at'] ?? '');

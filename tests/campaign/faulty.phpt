@@ -33,6 +33,8 @@ $add('a quote up to the end', "{$head}bea@example.net,\"Bea\ncy@example.net,Cy\n
 $add('a quote up to the end, without an address', "{$head}bea@example.net,\"Bea\nsecret\n");
 $add('a quote up to the next one', "{$head}bea@example.net,\"Bea\ncy@example.net,\"Cy\"\ndi@example.net,Di\n");
 $add('several lines', "{$head}bea@example.net,\"two\nlines\"\ncy@example.net,\"two\nlines\"");
+$add('a comma without quotes', "{$head}bea@example.net,Muster, Bea\ncy@example.net,Cy,,\n");
+$add('a column twice', "address;note;Address\nann@example.net;Ann;Street 1\n");
 
 echo "-- suppress\n";
 $import("address,source\nann@example.net,Ann\nbea@example.net,\"Bea\ncy@example.net,Cy\n", 'suppress', 'import');
@@ -62,6 +64,13 @@ exit 0 3 added.
 ann@example.net: "Ann"
 bea@example.net: "two\r\nlines"
 cy@example.net: "two\r\nlines"
+-- a comma without quotes
+exit 1 2 added.
+Line 3: it has more cells than the first line: a cell with a comma or a semicolon in it needs quotes.
+ann@example.net: "Ann"
+cy@example.net: "Cy"
+-- a column twice
+exit 65 mailqueue: The first line names the column "address" twice: name one of them in another way.
 -- suppress
 exit 1 1 added.
 Line 3: a quote in it has no end, so the lines after it are a part of it.

@@ -101,6 +101,13 @@ $other = new MailQueue(temp_directory() . '/other.sqlite');
 preg_match('/t=([\w-]+)/', $other->unsubscribeUrl('ann@example.net', 'news', $url), $match);
 echo $browser->get("/?t=$match[1]")->status, "\n";
 echo $browser->get("/?t=$token&language=de")->text(), ' | ', $browser->text('p'), ' | ', $browser->text('button'), "\n";
+
+echo "-- without the key nothing is lost: the provider asks again\n";
+$key = $queue->config('mailSuppressionKey');
+foreach (["$key\n", substr($key, 2), ''] as $damaged) {
+    (new PDO("sqlite:$app"))->prepare("UPDATE config SET value = ? WHERE key = 'mailSuppressionKey'")->execute([$damaged]);
+    echo $browser->get("/?t=$token")->status, ' ';
+}
 ?>
 --EXPECT--
 List-Unsubscribe: <https://example.org/unsubscribe.php?t=TOKEN>
@@ -145,3 +152,5 @@ sent 1 suppressed 1
 400 200
 400
 Our <newsletter> abbestellen | A…@example.net bekommt dann keine Mails dieser Liste mehr. | Abmelden
+-- without the key nothing is lost: the provider asks again
+200 503 503
