@@ -836,8 +836,8 @@ namespace MailQueue {
          * @phpstan-return Progress state: draft, running, paused, cancelled or finished.
          *     `waiting` have no mail in the queue yet; pending to held are in it; refused and parked (for other
          *     reasons) wait for retryFailed() or a person; gone: deleted without being sent. uncertain: attempts.
-         *     perHour: how many were sent since the start; endsAt: when it will end at this rate, or at
-         *     mailMaxPerHour. onFinished: null, called, or begun: it may have been called
+         *     perHour: how many were sent since the start; endsAt: when it will end at this rate,
+         *     mailMaxPerHour and the mailLimits for all mail. onFinished: null, called, or begun: it may have been called
          */
         public function progress(): array {}
 

@@ -242,18 +242,6 @@ static enum mq_status count(struct mq_queue *queue, struct sample *sample, int64
 
 /* ---- all ---- */
 
-/* How long the hourly limit takes; -1 without one. */
-static int64_t hours_empty_in(const struct mq_tx *tx, const struct mq_ahead *all)
-{
-    const struct mq_bucket *bucket = &tx->settings.bucket;
-    if (bucket->limit <= 0) {
-        return -1;
-    }
-    int64_t tokens = all->recipients + mq_limit_reserve(tx, all->leaves);
-    int64_t missing = all->mails > 0 ? tokens * MQ_BUCKET_UNITS - bucket->units : 0;
-    return missing > 0 ? (missing + bucket->limit / 2) / bucket->limit : 0;
-}
-
 static enum mq_status add_closed(struct mq_stats *out, struct mq_buffer *types, int64_t open_s,
                                  struct mq_error *err)
 {
@@ -290,18 +278,7 @@ static enum mq_status read_empty_in(struct mq_tx *tx, const struct sample *sampl
 {
     int64_t waiting = out->counts[MQ_PENDING] + out->counts[MQ_FAILED] + out->counts[MQ_SENDING];
     const struct mq_ahead all = {waiting, waiting, sample->leaves};
-    const struct mq_limit *slowest;
-    int64_t at_s = tx->now_s;
-    out->empty_in_s = hours_empty_in(tx, &all);
-    if (!mq_settings_limit_by(&tx->settings, MQ_SCOPE_ALL)) {
-        return MQ_OK;
-    }
-    if (waiting > 0) {
-        MQ_TRY(mq_windows_expect(tx, &all, &at_s, &slowest, err));
-    }
-    int64_t in_s = at_s - tx->now_s;
-    out->empty_in_s = in_s > out->empty_in_s ? in_s : out->empty_in_s;
-    return MQ_OK;
+    return mq_limits_expect(tx, &all, &out->empty_in_s, err);
 }
 
 static enum mq_status read_limits(struct mq_tx *tx, struct mq_stats *out, struct mq_error *err)

@@ -86,18 +86,19 @@ ZEND_METHOD(MailQueue_Campaign, cancel)
 
 /* ---- progress ---- */
 
-/* Adds the rate, and the end that follows from it and from the hourly limit. */
+/* Adds the rate, and the end that follows from it and from the limits. */
 static void add_expectation(zval *out, const struct mq_campaign_progress *p, int64_t left)
 {
     const struct mq_campaign *campaign = &p->campaign;
     int64_t until_s = campaign->finished_at ? campaign->finished_at : p->now_s;
     int64_t span_s = campaign->started_at ? until_s - campaign->started_at : 0;
     int64_t rate = span_s > 0 ? campaign->sent * HOUR_S / span_s : 0;
-    int64_t most = p->limit > 0 && (rate == 0 || p->limit < rate) ? p->limit : rate;
-    bool ends = campaign->state == MQ_CAMPAIGN_RUNNING && most > 0;
+    bool ends = campaign->state == MQ_CAMPAIGN_RUNNING && (rate > 0 || p->limits_s >= 0);
     int64_t from_s = campaign->start_at > p->now_s ? campaign->start_at : p->now_s;
+    int64_t in_s = rate > 0 ? (left * HOUR_S + rate - 1) / rate : 0;
+    in_s = in_s > p->limits_s ? in_s : p->limits_s;
     mq_php_add_int(out, "perHour", span_s > 0, rate);
-    mq_php_add_int(out, "endsAt", ends, ends ? from_s + (left * HOUR_S + most - 1) / most : 0);
+    mq_php_add_int(out, "endsAt", ends, ends ? from_s + in_s : 0);
 }
 
 static void add_times(zval *out, const struct mq_campaign *campaign)
@@ -114,9 +115,9 @@ static void show_progress(const struct mq_campaign_progress *p, zval *out)
 {
     const struct mq_campaign *campaign = &p->campaign;
     const int64_t *jobs = p->jobs;
-    int64_t live = jobs[MQ_PENDING] + jobs[MQ_SENDING] + jobs[MQ_FAILED] + jobs[MQ_HELD];
     int64_t waiting = campaign->recipients - campaign->fed;
-    int64_t gone = campaign->fed - live - jobs[MQ_PARKED] - campaign->sent - campaign->suppressed;
+    int64_t gone =
+        campaign->fed - p->live - jobs[MQ_PARKED] - campaign->sent - campaign->suppressed;
     array_init(out);
     add_assoc_long(out, "id", (zend_long)campaign->id);
     mq_php_add_text(out, "name", campaign->name);
@@ -133,7 +134,7 @@ static void show_progress(const struct mq_campaign_progress *p, zval *out)
     add_assoc_long(out, "suppressed", (zend_long)campaign->suppressed);
     add_assoc_long(out, "gone", (zend_long)(gone > 0 ? gone : 0));
     add_assoc_long(out, "uncertain", (zend_long)campaign->uncertain);
-    add_expectation(out, p, waiting + live);
+    add_expectation(out, p, waiting + p->live);
     add_times(out, campaign);
 }
 

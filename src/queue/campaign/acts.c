@@ -6,6 +6,7 @@
 #include "queue/config/settings.h"
 #include "queue/handle.h"
 #include "queue/job.h"
+#include "queue/limit.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
 #include "queue/sql/columns.h"
@@ -174,23 +175,48 @@ static enum mq_status count_parked(struct mq_queue *queue, const struct mq_campa
     return status;
 }
 
-/* Completes those whose rows were read. */
+/* Completes one whose jobs were counted. */
+static enum mq_status expect(struct mq_tx *tx, struct mq_campaign_progress *out,
+                             struct mq_error *err)
+{
+    const struct mq_campaign *campaign = &out->campaign;
+    const int64_t *jobs = out->jobs;
+    out->now_s = tx->now_s;
+    out->live = jobs[MQ_PENDING] + jobs[MQ_SENDING] + jobs[MQ_FAILED] + jobs[MQ_HELD];
+    out->limits_s = -1;
+    int64_t left = campaign->recipients - campaign->fed + out->live;
+    const struct mq_ahead all = {left, left, campaign->priority < 0};
+    bool runs = campaign->state == MQ_CAMPAIGN_RUNNING;
+    return runs ? mq_limits_expect(tx, &all, &out->limits_s, err) : MQ_OK;
+}
+
+static enum mq_status complete_all(struct mq_tx *tx, const struct mq_campaign_list *list,
+                                   struct mq_error *err)
+{
+    int64_t token_s;
+    MQ_TRY(tx->settings.bucket.limit > 0 ? mq_limit_look(tx, &token_s, err) : MQ_OK);
+    MQ_TRY(count_parked(tx->queue, list, err));
+    for (size_t i = 0; i < list->count; i++) {
+        MQ_TRY(count_live(tx->queue, &list->items[i], err));
+        MQ_TRY(expect(tx, &list->items[i], err));
+    }
+    return MQ_OK;
+}
+
+/* Completes those whose rows were read. Without settings that can be read there are no limits. */
 static enum mq_status complete(struct mq_queue *queue, const struct mq_campaign_list *list,
                                struct mq_error *err)
 {
-    struct mq_settings settings = {0};
-    int64_t now_s;
-    MQ_TRY(mq_queue_now(queue, &now_s, err));
-    MQ_TRY(count_parked(queue, list, err));
-    int64_t limit =
-        mq_settings_load(queue, now_s, &settings, NULL) == MQ_OK ? settings.bucket.limit : 0;
-    mq_settings_clear(&settings);
-    for (size_t i = 0; i < list->count; i++) {
-        list->items[i].limit = limit;
-        list->items[i].now_s = now_s;
-        MQ_TRY(count_live(queue, &list->items[i], err));
+    struct mq_tx tx = {.queue = queue, .only_read = true};
+    MQ_TRY(mq_queue_now(queue, &tx.now_s, err));
+    if (mq_settings_load(queue, tx.now_s, &tx.settings, NULL) != MQ_OK) {
+        mq_settings_clear(&tx.settings);
+        tx.settings = (struct mq_settings){0};
     }
-    return MQ_OK;
+    enum mq_status status = complete_all(&tx, list, err);
+    mq_windows_free(tx.windows);
+    mq_settings_clear(&tx.settings);
+    return status;
 }
 
 enum mq_status mq_campaign_look(struct mq_queue *queue, int64_t id,

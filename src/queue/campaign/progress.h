@@ -11,7 +11,10 @@ struct mq_campaign_progress {
     struct mq_campaign campaign;
     int64_t jobs[MQ_STATE_COUNT];
     int64_t refused; /* of the parked ones */
-    int64_t limit;   /* recipients an hour for all mail; 0: none */
+    int64_t live;    /* jobs that are not parked */
+    /* In how many seconds the limits for all mail have let the rest go; -1: there are none. Only of
+     * a campaign that runs. */
+    int64_t limits_s;
     int64_t now_s;
 };
 /* Reads one; the caller clears its campaign. MQ_INVALID: there is none. */

@@ -96,6 +96,34 @@ enum mq_status mq_windows_expect(struct mq_tx *tx, const struct mq_ahead *ahead,
     return MQ_OK;
 }
 
+/* How long the hourly limit takes; -1 without one. */
+static int64_t hourly_in_s(const struct mq_tx *tx, const struct mq_ahead *all)
+{
+    const struct mq_bucket *bucket = &tx->settings.bucket;
+    if (bucket->limit <= 0) {
+        return -1;
+    }
+    int64_t tokens = all->recipients + mq_limit_reserve(tx, all->leaves);
+    int64_t missing = all->mails > 0 ? tokens * MQ_BUCKET_UNITS - bucket->units : 0;
+    return missing > 0 ? (missing + bucket->limit / 2) / bucket->limit : 0;
+}
+
+enum mq_status mq_limits_expect(struct mq_tx *tx, const struct mq_ahead *all, int64_t *in_s,
+                                struct mq_error *err)
+{
+    const struct mq_limit *slowest;
+    int64_t at_s = tx->now_s;
+    *in_s = hourly_in_s(tx, all);
+    if (!mq_settings_limit_by(&tx->settings, MQ_SCOPE_ALL)) {
+        return MQ_OK;
+    }
+    if (all->mails > 0) {
+        MQ_TRY(mq_windows_expect(tx, all, &at_s, &slowest, err));
+    }
+    *in_s = at_s - tx->now_s > *in_s ? at_s - tx->now_s : *in_s;
+    return MQ_OK;
+}
+
 /* ---- when a job will go ---- */
 
 /* Counts the jobs that a claim takes before this one: up to AHEAD_MAX. */
