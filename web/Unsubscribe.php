@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Web;
 
 use MailQueue;
+use MailQueue\Cli\Bounce\Token;
 use MailQueue\Cli\Terminal;
 
 /**
@@ -120,15 +121,11 @@ final class Unsubscribe
      * The scope and the address that a token names; null: it is forged, or too old.
      *
      * @return array{string, string}|null
-     * @throws \UnexpectedValueException without the key no token can be read, and none is refused
+     * @throws \MailQueue\Cli\Stop without the key no token can be read, and none is refused
      */
     private function read(string $secret, string $octets): ?array
     {
-        $key = substr((string) @hex2bin(trim($secret)), 16);
-        if (strlen($key) !== 32) {
-            throw new \UnexpectedValueException('Config key mailSuppressionKey is missing or '
-                . 'damaged: restore it from a backup of the config table.');
-        }
+        $key = Token::key($secret);
         $mac = substr($octets, 1, self::MAC);
         $text = substr($octets, 1 + self::MAC);
         for ($stream = '', $i = 0; strlen($stream) < strlen($text) && $i < 256; $i++) {

@@ -28,19 +28,28 @@ final class Token
      */
     public static function find(string $secret, string $text): ?int
     {
-        $key = substr((string) @hex2bin(trim($secret)), 16);
         preg_match_all('/[a-z2-7]{32}(?=@)/i', $text, $matches);
-        if ($matches[0] !== [] && strlen($key) !== 32) {
-            throw Stop::config('Config key mailSuppressionKey is missing or damaged: restore it '
-                . 'from a backup of the config table.');
-        }
         foreach (array_unique($matches[0]) as $token) {
-            $hash = self::read($key, self::octets(strtolower($token)));
+            $hash = self::read(self::key($secret), self::octets(strtolower($token)));
             if ($hash !== null) {
                 return $hash;
             }
         }
         return null;
+    }
+
+    /**
+     * What signs the tokens, and the links to unsubscribe.
+     *
+     * @param string $secret the config key mailSuppressionKey
+     * @throws Stop
+     */
+    public static function key(string $secret): string
+    {
+        $key = substr((string) @hex2bin(trim($secret)), 16);
+        strlen($key) === 32 || throw Stop::config('Config key mailSuppressionKey is missing or '
+            . 'damaged: restore it from a backup of the config table.');
+        return $key;
     }
 
     private static function octets(string $token): string

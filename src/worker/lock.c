@@ -13,6 +13,7 @@
 
 #include "core/file_id.h"
 #include "core/process_id.h"
+#include "queue/config/keys.h"
 #include "queue/queue.h"
 #include "worker/files.h"
 
@@ -100,12 +101,25 @@ int mq_worker_lock_held(const char *run_dir, int max_workers)
 
 /* ---- slots ---- */
 
+/* Lowers slot->max_workers to mailMaxWorkers. */
+static enum mq_status apply_ceiling(struct mq_slot *slot, struct mq_error *err)
+{
+    char *text = NULL;
+    int64_t most = 0;
+    MQ_TRY(mq_queue_config(slot->queue, mq_config_keys[MQ_KEY_MAX_WORKERS].name, &text, err));
+    mq_config_number(MQ_KEY_MAX_WORKERS, mq_str_of(text), &most);
+    free(text);
+    slot->max_workers = most < slot->max_workers ? (int)most : slot->max_workers;
+    return MQ_OK;
+}
+
 enum mq_status mq_slot_take(struct mq_slot *slot, struct mq_error *err)
 {
     if (slot->fd >= 0) {
         return MQ_OK;
     }
     slot->number = -1;
+    MQ_TRY(apply_ceiling(slot, err));
     return mq_queue_is_shared(slot->queue)
                ? mq_queue_take_slot(slot->queue, slot->max_workers, &slot->number, err)
                : mq_worker_lock(slot->run_dir, slot->max_workers, &slot->fd, err);

@@ -32,8 +32,8 @@ static inline bool mq_slot_is_held(const struct mq_slot *slot)
 {
     return slot->fd >= 0 || slot->number >= 0;
 }
-/* Takes a slot without waiting; the run holds none if all are taken. If the slot went with a lost
- * connection, it takes one on the new connection. */
+/* Takes a slot without waiting; the run holds none if all are taken, or mailMaxWorkers of them. If
+ * the slot went with a lost connection, it takes one on the new connection. */
 enum mq_status mq_slot_take(struct mq_slot *slot, struct mq_error *err);
 /* Gives the slot back. `usable`: the database can be asked. */
 void mq_slot_leave(struct mq_slot *slot, bool usable);

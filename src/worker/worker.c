@@ -301,8 +301,7 @@ static void wait_events(struct mq_run *run)
     }
 }
 
-/* Tells of campaigns that have finished, also of those that an earlier run ended and did not tell.
- */
+/* Tells of campaigns that have finished, also of those that an earlier run did not tell of. */
 static void tell_finished(struct mq_run *run)
 {
     const struct mq_worker_hooks *hooks = run->worker->hooks;

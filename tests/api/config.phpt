@@ -73,6 +73,6 @@ NULL
 "color" []: TypeError: MailQueue::setConfig(): Argument #2 ($value) must be of type string|int|float|bool|null, array given
 "" "x": ValueError: a config key cannot be empty
 ValueError: MailQueue::config(): Argument #1 ($key) must not contain any null bytes
-mailQueueEnabled mailMaxPerHour mailBurst mailReserve mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter
+mailQueueEnabled mailMaxPerHour mailBurst mailReserve mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailMaxWorkers
 {"mailRedirectToSchumbi":"mailRedirectTo"}
 strict

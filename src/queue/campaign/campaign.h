@@ -17,8 +17,8 @@ struct mq_queue;
 
 #define MQ_CAMPAIGN_DUE      1000  /* jobs, about, that are due or being sent */
 #define MQ_CAMPAIGN_LIVE     20000 /* jobs, about, that are not parked */
-#define MQ_CAMPAIGN_NAME_MAX 100  /* octets */
-#define MQ_CAMPAIGN_ADD_MAX  4000 /* recipients that one mq_campaign_add() takes */
+#define MQ_CAMPAIGN_NAME_MAX 100   /* octets */
+#define MQ_CAMPAIGN_ADD_MAX  4000  /* recipients that one mq_campaign_add() takes */
 
 enum mq_campaign_state {
     MQ_CAMPAIGN_DRAFT,

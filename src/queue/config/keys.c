@@ -194,6 +194,13 @@ bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int6
     return true;
 }
 
+void mq_config_number(enum mq_config_id id, struct mq_str text, int64_t *out)
+{
+    const struct mq_config_key *key = &mq_config_keys[id];
+    mq_config_parse(key->kind, mq_str_of(key->standard), out);
+    mq_config_parse(key->kind, mq_str_trim(text), out);
+}
+
 void mq_config_why(const struct mq_config_key *key, struct mq_str text, struct mq_error *why)
 {
     struct mq_error found = {.text = ""};
@@ -214,6 +221,7 @@ static const struct mq_config_kind number = {"int", "0" NUMBERS, mq_config_parse
 static const struct mq_config_kind positive = {"int", "1" NUMBERS, mq_config_parse_int, 1,
                                                NUMBER_MAX};
 static const struct mq_config_kind days = {"int", "0 … 3650", mq_config_parse_int, 0, 3650};
+static const struct mq_config_kind workers = {"int", "1 … 64", mq_config_parse_int, 1, 64};
 static const struct mq_config_kind percent = {"int", "0 … 100", mq_config_parse_int, 0, 100};
 static const struct mq_config_kind version = {"int", "1 …", mq_config_parse_int, 1, NUMBER_MAX};
 static const struct mq_config_kind amount = {"number", "0" NUMBERS, mq_bucket_parse, 0, AMOUNT_MAX};
@@ -296,6 +304,10 @@ const struct mq_config_key mq_config_keys[MQ_KEY_COUNT] = {
     [MQ_KEY_STALE_AFTER] = {"mailStaleAfter", &number, "3600",
                             "After so many seconds without a worker while mail is due, enqueue() "
                             "writes a line into PHP's error log, once an hour; 0: never.",
+                            .in_claims = false},
+    [MQ_KEY_MAX_WORKERS] = {"mailMaxWorkers", &workers, "64",
+                            "How many runs of the worker can go at a time, on all hosts together; "
+                            "--workers of a run can only lower it.",
                             .in_claims = false},
     [MQ_KEY_TOKENS] = {"mailTokens", &amount, "full", "Tokens in the bucket at mailLastRefill.",
                        .computed = true, .internal = true, .in_claims = true},

@@ -41,6 +41,7 @@ enum mq_config_id {
     MQ_KEY_SLOWDOWN,
     MQ_KEY_HISTORY_DAYS,
     MQ_KEY_STALE_AFTER,
+    MQ_KEY_MAX_WORKERS,
     MQ_KEY_TOKENS,
     MQ_KEY_LAST_REFILL,
     MQ_KEY_RELAY_PAUSE,
@@ -76,6 +77,8 @@ struct mq_config_key {
 };
 extern const struct mq_config_key mq_config_keys[MQ_KEY_COUNT];
 
+/* Reads a number or a time. If it is not readable, it counts as the key's default. */
+void mq_config_number(enum mq_config_id id, struct mq_str text, int64_t *out);
 /* Finds a key by its name. NULL: the key is the application's. */
 const struct mq_config_key *mq_config_key(const char *name);
 /* Sets the text of `why`: what is wrong with this value, if that is known, and what is allowed. */
