@@ -446,7 +446,7 @@ static void test_table_of_keys(void **state)
 {
     (void)state;
     struct fixture fx;
-    assert_int_equal(MQ_KEY_COUNT, 31);
+    assert_int_equal(MQ_KEY_COUNT, 33);
     for (size_t i = 0; i < MQ_KEY_COUNT; i++) {
         const struct mq_config_key *key = &mq_config_keys[i];
         assert_non_null(key->kind->range);
