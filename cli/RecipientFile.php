@@ -78,7 +78,7 @@ final class RecipientFile
         }
     }
 
-    /** @return \Generator<int, Recipient|string> of CSV; an empty cell is a field that is missing */
+    /** @return \Generator<int, Recipient|string> of CSV; an empty cell is a missing field */
     private function rows(string $first): \Generator
     {
         foreach (Csv::rows($this->file, $first, self::COLUMNS) as $line => $row) {
@@ -107,8 +107,11 @@ final class RecipientFile
             if (is_array($row['fields'] ?? null)) {
                 $row['fields'] = self::member($text, 'fields') ?? $row['fields'];
             }
-            /** @var Recipient|string $row what it has is checked in Campaign::add() */
-            $row = is_array($row) ? $row : 'this is not a JSON object';
+            if (!is_array($row)) {
+                yield $line => 'this is not a JSON object';
+                continue;
+            }
+            /** @var Recipient $row what it has is checked in Campaign::add() */
             yield $line => $row;
         }
     }

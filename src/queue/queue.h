@@ -83,6 +83,8 @@ const char *mq_queue_column_type(size_t i);
  * end with the connection: after mq_queue_reopen() the queue holds none. They do not work behind a
  * pooler that gives each transaction another session (pgbouncer in transaction mode). */
 
+/* The config key mailMaxWorkers. */
+enum mq_status mq_queue_max_workers(struct mq_queue *queue, int *most, struct mq_error *err);
 /* Takes one of the slots 0 … max − 1 without waiting; *slot is -1 if all are taken. */
 enum mq_status mq_queue_take_slot(struct mq_queue *queue, int max, int *slot, struct mq_error *err);
 /* Frees a slot. If that fails, the connection is gone, and the slot with it. */

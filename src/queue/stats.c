@@ -24,6 +24,14 @@
 #define SURE_TIMES 8
 #define SURE_HITS  20
 
+/* Reads a number or a time. If the key is unset or unreadable, it counts as its default. */
+static void parse_number(enum mq_config_id id, struct mq_str text, int64_t *out)
+{
+    const struct mq_config_key *key = &mq_config_keys[id];
+    mq_config_parse(key->kind, mq_str_of(key->standard), out);
+    mq_config_parse(key->kind, mq_str_trim(text), out);
+}
+
 /* ---- estimates ---- */
 
 /* What is known of the rows: their ids, and of those that were looked up, how many have each
@@ -56,7 +64,7 @@ static enum mq_status look(struct mq_queue *queue, struct sample *sample, struct
         mq_value_int(queue->db->driver->column(queue->db, 2), &sample->priority);
         sample->now_s = on_server ? mq_sql_column_int(queue, 3) : host_s;
         sample->is_current = mq_schema_is(queue, mq_sql_column_str(queue, 4));
-        mq_config_number(MQ_KEY_LAST_RUN, mq_sql_column_str(queue, 5), &out->last_run_s);
+        parse_number(MQ_KEY_LAST_RUN, mq_sql_column_str(queue, 5), &out->last_run_s);
         mq_sql_finish(queue);
     }
     return status;
@@ -371,7 +379,7 @@ static enum mq_status look_for_worker(struct mq_queue *queue, struct mq_stats *o
     char *text = NULL;
     const char *name = mq_config_keys[MQ_KEY_STALE_AFTER].name;
     MQ_TRY(mq_sql_text_of(queue, MQ_SQL_CONFIG_GET, MQ_ARGS(mq_cstr(name)), &text, err));
-    mq_config_number(MQ_KEY_STALE_AFTER, mq_str_of(text), &after_s);
+    parse_number(MQ_KEY_STALE_AFTER, mq_str_of(text), &after_s);
     free(text);
     MQ_TRY(after_s > 0 ? look(queue, &sample, out, err) : MQ_OK);
     if (after_s == 0 || out->last_run_s > sample.now_s - after_s) {

@@ -13,7 +13,6 @@
 
 #include "core/file_id.h"
 #include "core/process_id.h"
-#include "queue/config/keys.h"
 #include "queue/queue.h"
 #include "worker/files.h"
 
@@ -104,12 +103,9 @@ int mq_worker_lock_held(const char *run_dir, int max_workers)
 /* Lowers slot->max_workers to mailMaxWorkers. */
 static enum mq_status apply_ceiling(struct mq_slot *slot, struct mq_error *err)
 {
-    char *text = NULL;
-    int64_t most = 0;
-    MQ_TRY(mq_queue_config(slot->queue, mq_config_keys[MQ_KEY_MAX_WORKERS].name, &text, err));
-    mq_config_number(MQ_KEY_MAX_WORKERS, mq_str_of(text), &most);
-    free(text);
-    slot->max_workers = most < slot->max_workers ? (int)most : slot->max_workers;
+    int most = 0;
+    MQ_TRY(mq_queue_max_workers(slot->queue, &most, err));
+    slot->max_workers = most < slot->max_workers ? most : slot->max_workers;
     return MQ_OK;
 }
 

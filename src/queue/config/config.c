@@ -1,11 +1,13 @@
 /* Reading and setting a config key, for people and programs. */
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "queue/config/kept_hours.h"
 #include "queue/config/keys.h"
 #include "queue/handle.h"
 #include "queue/job.h"
+#include "queue/queue.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 
@@ -14,6 +16,19 @@ enum mq_status mq_queue_config(struct mq_queue *queue, const char *key, char **v
 {
     MQ_TRY(mq_schema_check(queue, err));
     return mq_sql_text_of(queue, MQ_SQL_CONFIG_GET, MQ_ARGS(mq_cstr(key)), value, err);
+}
+
+enum mq_status mq_queue_max_workers(struct mq_queue *queue, int *most, struct mq_error *err)
+{
+    const struct mq_config_key *key = &mq_config_keys[MQ_KEY_MAX_WORKERS];
+    char *text = NULL;
+    int64_t number = 0;
+    MQ_TRY(mq_queue_config(queue, key->name, &text, err));
+    mq_config_parse(key->kind, mq_str_of(key->standard), &number);
+    mq_config_parse(key->kind, mq_str_trim(mq_str_of(text)), &number);
+    free(text);
+    *most = (int)number;
+    return MQ_OK;
 }
 
 static enum mq_status check_set(struct mq_queue *queue, const char *name, const char *value,

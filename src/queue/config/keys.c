@@ -194,13 +194,6 @@ bool mq_config_parse(const struct mq_config_kind *kind, struct mq_str text, int6
     return true;
 }
 
-void mq_config_number(enum mq_config_id id, struct mq_str text, int64_t *out)
-{
-    const struct mq_config_key *key = &mq_config_keys[id];
-    mq_config_parse(key->kind, mq_str_of(key->standard), out);
-    mq_config_parse(key->kind, mq_str_trim(text), out);
-}
-
 void mq_config_why(const struct mq_config_key *key, struct mq_str text, struct mq_error *why)
 {
     struct mq_error found = {.text = ""};

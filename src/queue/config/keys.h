@@ -14,8 +14,7 @@ struct mq_queue;
 struct mq_config_kind {
     const char *type;  /* "bool", "int", "enum", "text", "time", "number", "object" */
     const char *range; /* "0 … 1000000000", "average | strict", … */
-    /* Whether `text` is such a value. *value is its number, or stays 0 if it is a text. NULL: any
-     * text is. */
+    /* Whether `text` is such a value; *value is its number, or stays 0. NULL: any text is. */
     bool (*parse)(struct mq_str text, int64_t *value);
     int64_t min, max;
 };
@@ -77,8 +76,6 @@ struct mq_config_key {
 };
 extern const struct mq_config_key mq_config_keys[MQ_KEY_COUNT];
 
-/* Reads a number or a time. If it is not readable, it counts as the key's default. */
-void mq_config_number(enum mq_config_id id, struct mq_str text, int64_t *out);
 /* Finds a key by its name. NULL: the key is the application's. */
 const struct mq_config_key *mq_config_key(const char *name);
 /* Sets the text of `why`: what is wrong with this value, if that is known, and what is allowed. */

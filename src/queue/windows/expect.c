@@ -68,8 +68,10 @@ static int64_t average_at_s(const struct mq_tx *tx, const struct mq_window *w, i
     return missing > 0 ? tx->now_s + (missing + w->limit->n - 1) / w->limit->n : tx->now_s;
 }
 
-enum mq_status mq_windows_expect(struct mq_tx *tx, const struct mq_ahead *ahead, int64_t *at_s,
-                                 const struct mq_limit **slowest, struct mq_error *err)
+/* When the limits for all mail have let those go, if nothing else goes. *slowest is the limit that
+ * decides; NULL if none does. */
+static enum mq_status windows_at_s(struct mq_tx *tx, const struct mq_ahead *ahead, int64_t *at_s,
+                                   const struct mq_limit **slowest, struct mq_error *err)
 {
     const struct mq_party anyone = {0};
     const struct mq_limits *limits = tx->settings.limits;
@@ -118,7 +120,7 @@ enum mq_status mq_limits_expect(struct mq_tx *tx, const struct mq_ahead *all, in
         return MQ_OK;
     }
     if (all->mails > 0) {
-        MQ_TRY(mq_windows_expect(tx, all, &at_s, &slowest, err));
+        MQ_TRY(windows_at_s(tx, all, &at_s, &slowest, err));
     }
     *in_s = at_s - tx->now_s > *in_s ? at_s - tx->now_s : *in_s;
     return MQ_OK;
@@ -183,7 +185,7 @@ static enum mq_status expect_limits(struct mq_tx *tx, struct mq_job *job, int64_
         *from_s = paid_s;
         MQ_TRY(wait_for(job, mq_str_of(mq_config_keys[MQ_KEY_MAX_PER_HOUR].name), err));
     }
-    MQ_TRY(mq_windows_expect(tx, &those, &room_s, &slowest, err));
+    MQ_TRY(windows_at_s(tx, &those, &room_s, &slowest, err));
     if (room_s > *from_s) {
         *from_s = room_s;
         MQ_TRY(wait_for(job, slowest->text, err));

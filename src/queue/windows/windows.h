@@ -78,16 +78,11 @@ struct mq_ahead {
     int64_t mails;
     bool leaves; /* the last one leaves the reserve */
 };
-/* When the limits for all mail have let those go, if nothing else goes. *slowest is the limit that
- * decides; NULL if none does. */
-enum mq_status mq_windows_expect(struct mq_tx *tx, const struct mq_ahead *ahead, int64_t *at_s,
-                                 const struct mq_limit **slowest, struct mq_error *err);
 /* In how many seconds all limits for all mail have let those go, if nothing else goes; -1: there
  * are none. The hourly limit's bucket must be up to date: mq_limit_look(). */
 enum mq_status mq_limits_expect(struct mq_tx *tx, const struct mq_ahead *all, int64_t *in_s,
                                 struct mq_error *err);
-/* The same as mq_windows_expect() for one limit, for mail from no known sender to no known relay:
- * how many recipients or mails it leaves. */
+/* How many recipients or mails one limit leaves, from no known sender to no known relay. */
 enum mq_status mq_windows_left(struct mq_tx *tx, const struct mq_limit *limit, struct mq_room *room,
                                struct mq_error *err);
 /* Forgets all lines: mail that is put back from now on is the first in its line. */
