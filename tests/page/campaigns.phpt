@@ -87,7 +87,7 @@ Resume "<b>"spring"</b>" (1,196 mails left)? The campaign goes on.
 <b>"spring"</b> running 7 of 1,200 3 Pause Cancel Retry failed
 4 failed mails
 Try the failed mails of "<b>"spring"</b>" again (3 mails)? 3 mails brought back. <b>"spring"</b> running 5 of 1,200 1 Pause Cancel Retry failed
-Cancel "<b>"spring"</b>" for good (1,195 mails will never be sent)? The campaign is cancelled. <b>"spring"</b> cancelled 5 of 1,200 999 gone 1
+Cancel "<b>"spring"</b>" for good (1,195 mails will never be sent)? The campaign is cancelled. <b>"spring"</b> cancelled 5 of 1,200 995 gone 1
 -- refusals
 400 A campaign that is cancelled cannot be resumed. Nothing was changed.
 400 The campaign is draft: only one that runs or has finished can try its failed mails again. Nothing was changed.

@@ -68,15 +68,11 @@ the application's transaction: 4
   execute WITH job AS
   statement RELEASE mailqueue_guard
 nothing said
-due: 8
+due: 4
   execute WITH job AS
   execute SELECT CAST value
-  execute SELECT CAST value
-  execute SELECT CAST floor
-  execute SELECT max priority)
-  execute SELECT min next_attempt_at)
-  execute SELECT count *)
-  execute SELECT max priority)
+  execute SELECT SELECT id
+  execute WITH RECURSIVE waits
 mailqueue: mail is due, but no worker has run yet: start bin/mailqueue work by cron; `mailqueue doctor` names the cause (mailStaleAfter 0 turns this line off)
 the question fails: 1
   execute WITH job AS
