@@ -44,6 +44,17 @@ $line = fn(string $address, string $fields): string => '{"address": "' . $addres
 $add('numbers', $line('ann', '{"note": 3.00, "price": 12.50}') . $line('bea', '{"note": 1e3, "price": 0.00}') . $line('cy', '{"note": 12345678901234567890123, "prices": [1.10, -0.0, "2.0"]}')
     . '{"fields": {"fields": {"note": 1}, "note": "\\"fields\\": {}}", "price": 7.0}, "name": "\\"fields\\": {\\"price\\": 1}", "address": "di@example.net"}' . "\n"
     . $line('ed', '{"note": 1.}') . $line('fay', '{"note": 01}') . $line('gus', '"text"') . $line('hal', '[1.0]') . $line('ida', '{}') . $line('jo', '{"note": 1, "note": 2}'));
+
+echo "-- the message was set after the recipients\n";
+$late = $queue->campaign('late');
+$fields = fn(string $text): array => ['from' => 'news@example.org', 'subject' => 'x', 'text' => $text];
+$late->setMessage($fields('Hello {{first}}'));
+$late->add([['address' => 'ann@example.net', 'fields' => ['first' => 'Ann']]]);
+$late->setMessage($fields('Hello {{frist}}'));
+echo thrown(fn() => $late->start()), ' ', $late->progress()['state'], "\n";
+$late->setMessage($fields('Hi {{first}}'));
+$late->start();
+echo $late->progress()['state'], "\n";
 ?>
 --EXPECT--
 -- a quote up to the end
@@ -87,3 +98,6 @@ bea@example.net: "1e3"
 cy@example.net: "12345678901234567890123 1.10 -0.0 2.0"
 di@example.net: "\"fields\": {}} 7.0"
 ida@example.net: "-"
+-- the message was set after the recipients
+MailQueue\MessageException [text]: text: line 1, column 7: the field "frist" is missing; give it, or write {{frist|default("…")}} draft
+running

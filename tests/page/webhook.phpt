@@ -71,7 +71,7 @@ echo tell($host, $sns->event($complaint('not-spam', 'fine@example.net'))), $news
 echo tell($host, $sns->event($complaint('abuse', 'one@example.net', 'two@example.net'))), $news(), "\n";
 $wish = fn(bool $all, array $topics): array => ['eventType' => 'Subscription', 'mail' => ['destination' => ['bea@example.net']], 'subscription' => [
     'contactList' => 'all', 'timestamp' => '2026-11-01T08:00:00.000Z', 'newTopicPreferences' => ['unsubscribeAll' => $all, 'topicSubscriptionStatus' => $topics]]];
-echo tell($host, $sns->event($wish(false, [['topicName' => 'news', 'subscriptionStatus' => 'OptOut'], ['topicName' => 'shop', 'subscriptionStatus' => 'OptIn']]))), $news(), "\n";
+echo tell($host, $sns->event($wish(false, [['topicName' => 'news', 'subscriptionStatus' => 'OptOut'], ['subscriptionStatus' => 'OptOut'], ['topicName' => 'shop', 'subscriptionStatus' => 'OptIn']]))), $news(), "\n";
 echo tell($host, $sns->event($wish(true, []))), $news(), "\n";
 echo tell($host, $sns->event(['eventType' => 'Delivery'])), ' ', tell($host, $sns->message(['Message' => '{"eventType":"Bounce","bounce":[{"a":1}]}'])), $news(), "\n";
 echo implode("\n", $sns->asked()), "\n"; // the certificate once

@@ -93,8 +93,9 @@ final class Ses
         $wishes = $event['subscription']['newTopicPreferences'] ?? null;
         $scopes = ($wishes['unsubscribeAll'] ?? null) === true ? [null] : [];
         foreach ($scopes === [] ? self::list($wishes, 'topicSubscriptionStatus') : [] as $topic) {
-            if (Service::text($topic, 'subscriptionStatus') === 'OptOut') {
-                $scopes[] = 'list:' . Service::text($topic, 'topicName');
+            $name = Service::text($topic, 'topicName');
+            if (Service::text($topic, 'subscriptionStatus') === 'OptOut' && (string) $name !== '') {
+                $scopes[] = "list:$name";
             }
         }
         return array_map(static fn (?string $scope): Event => new Event(

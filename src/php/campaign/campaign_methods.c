@@ -58,7 +58,8 @@ ZEND_METHOD(MailQueue_Campaign, start)
         Z_PARAM_ZVAL(at)
     ZEND_PARSE_PARAMETERS_END();
 
-    if (mq_php_ok(mq_php_time_of(at, "at", &start_at, &given, &err), &err)) {
+    if (mq_php_ok(mq_php_time_of(at, "at", &start_at, &given, &err), &err) &&
+        mq_php_campaign_fits(ZEND_THIS)) {
         act(ZEND_THIS, MQ_CAMPAIGN_START, start_at);
     }
 }

@@ -23,5 +23,7 @@ bool mq_php_campaign_use(zval *campaign, struct mq_php_campaign *out);
 /* As mq_php_queue_ok(). */
 bool mq_php_campaign_ok(const struct mq_php_campaign *campaign, enum mq_status status,
                         const struct mq_error *err);
+/* Whether the message fits the first recipient, if there is one. False with an exception. */
+bool mq_php_campaign_fits(zval *campaign);
 
 #endif

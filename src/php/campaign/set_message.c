@@ -190,6 +190,36 @@ static enum mq_status open_sample(const struct mq_php_campaign *self, const zend
     return find_recipient(self, address, sample, err);
 }
 
+/* The first one may have been added before the message was set. */
+static enum mq_status check_first(const struct mq_php_campaign *self, struct sample *sample,
+                                  struct mq_error *err)
+{
+    const struct mq_str first = {0};
+    MQ_TRY(mq_campaign_find(self->queue, self->id, first, &sample->row, err));
+    if (sample->row.id == 0) {
+        return MQ_OK;
+    }
+    const struct mq_addressee to = {.address = mq_str_of(sample->row.address),
+                                    .name = mq_str_of(sample->row.name),
+                                    .fields = mq_str_of(sample->row.fields)};
+    MQ_TRY(mq_mailing_open(self->queue, self->id, &sample->mailing, err));
+    return mq_mailing_check(sample->mailing, &to, err);
+}
+
+bool mq_php_campaign_fits(zval *object)
+{
+    struct mq_php_campaign self;
+    struct mq_error err;
+    zval holder;
+    if (!mq_php_campaign_use(object, &self)) {
+        return false;
+    }
+    struct sample *sample = mq_php_holder_new(&holder, sizeof *sample, clear_sample);
+    bool fits = mq_php_campaign_ok(&self, check_first(&self, sample, &err), &err);
+    zval_ptr_dtor(&holder);
+    return fits;
+}
+
 /* Renders it with the Message-ID that it gets when it is sent. */
 static enum mq_status render_own(struct sample *sample, struct mq_error *err)
 {
