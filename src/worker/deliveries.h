@@ -88,9 +88,9 @@ void mq_deliveries_release_waiting(struct mq_run *run);
 /* Forgets what was done for a delivery that has begun, so that it can begin again. */
 void mq_delivery_reset(struct mq_delivery *delivery);
 
-/* Begins a delivery on this lane: composes, pays, hands it to the transport. False: the caller must
- * look after other deliveries first, because this took time or the intent file is full
- * (run->no_slot). */
+/* Begins a delivery on this lane: composes, pays, hands it to the transport. False: it has not
+ * begun, and the caller looks after others first: its message failed, it moved to another route, or
+ * the intent file is full (run->no_slot). */
 bool mq_delivery_start(struct mq_delivery *delivery, struct mq_lane *lane);
 
 /* Fills outcome, results and error from the targets' results. */

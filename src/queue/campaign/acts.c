@@ -203,7 +203,7 @@ static enum mq_status complete_all(struct mq_tx *tx, const struct mq_campaign_li
     return MQ_OK;
 }
 
-/* Completes those whose rows were read. Without settings that can be read there are no limits. */
+/* Completes those whose rows were read. Settings that cannot be read count as no limits. */
 static enum mq_status complete(struct mq_queue *queue, const struct mq_campaign_list *list,
                                struct mq_error *err)
 {
