@@ -351,11 +351,11 @@ static enum mq_status prepare(struct mq_run *run, struct mq_error *err)
     int64_t now_s;
     MQ_TRY(mq_run_dir_prepare(options->run_dir, err));
     MQ_TRY(mq_queue_now(run->queue, &now_s, err));
+    MQ_TRY(mq_queue_prepare(run->queue, err));
     MQ_TRY(mq_slot_take(&run->slot, err));
     if (!mq_slot_is_held(&run->slot)) {
         return MQ_OK;
     }
-    MQ_TRY(mq_queue_prepare(run->queue, err));
     mq_random_hex(run->token, MQ_TOKEN_HEX / 2);
     _Static_assert(MQ_CLAIM_MAX + 2 * (MQ_CONNECTIONS_MAX + MQ_CLAIM_MAX) <= MQ_INTENT_SLOTS_MAX,
                    "a run has more deliveries than slots");
