@@ -30,7 +30,7 @@ $look([]);
 $look(['mailMaxPerHour' => 10]);
 $look(['mailMaxPerHour' => 0, 'mailLimits' => '100/1h, 200/1d']);
 $look(['mailLimits' => '200/1d', 'mailRateMode' => 'strict']);
-$look(['mailLimits' => ''], 'started_at = started_at - 3600 * 10, sent = 50');
+$look(['mailLimits' => ''], 'started_at = started_at - 3600 * 10 - 9, sent = 50');
 $look(['mailLimits' => '200/1d']);
 $look(['mailLimits' => '200/1d per relay'], 'sent = 0');
 $campaign->pause();
@@ -42,7 +42,7 @@ $look(['mailLimits' => '200/1d']);
 {"mailMaxPerHour":10} : 100 h
 {"mailMaxPerHour":0,"mailLimits":"100\/1h, 200\/1d"} : 120 h
 {"mailLimits":"200\/1d","mailRateMode":"strict"} : 120 h
-{"mailLimits":""} started_at = started_at - 3600 * 10, sent = 50: 200 h
+{"mailLimits":""} started_at = started_at - 3600 * 10 - 9, sent = 50: 200 h
 {"mailLimits":"200\/1d"} : 200 h
 {"mailLimits":"200\/1d per relay"} sent = 0: not known
 {"mailLimits":"200\/1d"} : not known

@@ -94,9 +94,10 @@ static void add_expectation(zval *out, const struct mq_campaign_progress *p, int
     int64_t until_s = campaign->finished_at ? campaign->finished_at : p->now_s;
     int64_t span_s = campaign->started_at ? until_s - campaign->started_at : 0;
     int64_t rate = span_s > 0 ? campaign->sent * HOUR_S / span_s : 0;
-    bool ends = campaign->state == MQ_CAMPAIGN_RUNNING && (rate > 0 || p->limits_s >= 0);
+    bool known = span_s > 0 && campaign->sent > 0;
+    bool ends = campaign->state == MQ_CAMPAIGN_RUNNING && (known || p->limits_s >= 0);
     int64_t from_s = campaign->start_at > p->now_s ? campaign->start_at : p->now_s;
-    int64_t in_s = rate > 0 ? (left * HOUR_S + rate - 1) / rate : 0;
+    int64_t in_s = known ? (int64_t)((double)left * (double)span_s / (double)campaign->sent) : 0;
     in_s = in_s > p->limits_s ? in_s : p->limits_s;
     mq_php_add_int(out, "perHour", span_s > 0, rate);
     mq_php_add_int(out, "endsAt", ends, ends ? from_s + in_s : 0);
