@@ -24,6 +24,8 @@ final class Suppressions extends View
     private const REASONS = ['manual', 'unsubscribe', 'hard_bounce', 'complaint'];
     private const COLUMNS = ['id', 'address', 'scope', 'reason', 'source', 'createdAt'];
 
+    private bool $isPart = false;
+
     public function title(): string
     {
         return $this->t('Suppressions');
@@ -38,13 +40,21 @@ final class Suppressions extends View
                 . 'none of a list. An unsubscription stops only mail to lists.')),
             $this->context->isAdmin() ? $this->adding() : null,
             $this->search($wanted ?? ''),
-            $rows === [] ? Html::e('p', ['class' => 'note'], $this->t('No address is found.'))
+            $rows === [] && !$this->isPart ? $this->note('No address is found.') : null,
+            $rows === [] ? null
                 : self::table($this->title(), $this->head(), array_map($this->row(...), $rows)),
-            count($rows) < self::MOST ? null : Html::e('p', ['class' => 'note'], $this->t(
+            $this->isPart ? $this->note('Looked only at the newest addresses; the rest would take '
+                . 'too long. A whole address is found at once.') : null,
+            count($rows) < self::MOST ? null : $this->note(
                 'These are the newest %s. "mailqueue suppress export" writes all.',
                 self::MOST
-            ))
+            )
         );
+    }
+
+    private function note(string $text, int ...$values): Html
+    {
+        return Html::e('p', ['class' => 'note'], $this->t($text, ...$values));
     }
 
     /** @return list<Row> */
@@ -87,6 +97,7 @@ final class Suppressions extends View
                 . '{F}(CAST(address AS {A}), CAST(?1 AS {A})) > 0', $part));
             $last = $before;
         }
+        $this->isPart = $last > 0 && count($rows) < self::MOST;
         return array_slice($rows, 0, self::MOST);
     }
 

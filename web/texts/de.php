@@ -78,6 +78,9 @@ return [
         . 'lists.' => 'An diese Adressen geht keine Mail, oder keine einer Liste. Eine Abmeldung '
         . 'hält nur Mails an Listen auf.',
     'No address is found.' => 'Keine Adresse gefunden.',
+    'Looked only at the newest addresses; the rest would take too long. A whole address is found '
+        . 'at once.' => 'Nur die neuesten Adressen sind durchsucht; der Rest würde zu lange '
+        . 'dauern. Eine ganze Adresse wird sofort gefunden.',
     'These are the newest %s. "mailqueue suppress export" writes all.'
         => 'Das sind die neuesten %s. „mailqueue suppress export“ gibt alle aus.',
     'Address' => 'Adresse', 'Reason' => 'Grund', 'Of what' => 'Wovon', 'Since' => 'Seit',
