@@ -136,6 +136,7 @@ function campaign_under(Row $row, string $name, string $database, int $count): v
     $row->count('kills', $kills);
     check_recipients($row, $database, $sink, $count);
     check_finished($row, $database, $directory, $count);
+    check_counters($row, $database);
 }
 
 function campaign(Row $row): void
