@@ -17,9 +17,9 @@ use MailQueue\Web\Html;
 final class Suppressions extends View
 {
     private const MOST = 100;
-    /** For a part of an address no index helps: so many rows at a time, the newest first … */
+    /** So many rows at a time, the newest first: no index helps to find a part of an address … */
     private const STEP = 5_000;
-    /** … for so long. */
+    /** … for so many seconds. */
     private const SECONDS = 0.05;
     private const REASONS = ['manual', 'unsubscribe', 'hard_bounce', 'complaint'];
     private const COLUMNS = ['id', 'address', 'scope', 'reason', 'source', 'createdAt'];
@@ -58,7 +58,7 @@ final class Suppressions extends View
     }
 
     /** @return list<Row> */
-    private function newest(string $where = '', string ...$values): array
+    private function between(int $after, int $last, string $where, string ...$values): array
     {
         return array_map(
             static function (array $row): array {
@@ -70,8 +70,28 @@ final class Suppressions extends View
                     'source' => $row['source'] === null ? null : (string) $row['source']];
             },
             Internal::select($this->context->queue, 'SELECT seq, address, scope, reason, source, '
-                . "created_at FROM {Z} $where ORDER BY seq DESC LIMIT " . self::MOST, $values)
+                . "created_at FROM {Z} WHERE seq > $after AND seq <= $last "
+                . "$where ORDER BY seq DESC LIMIT " . self::MOST, $values)
         );
+    }
+
+    /**
+     * In steps, because a server with old statistics would sort the whole table.
+     *
+     * @return list<Row> the newest ones, as far as the time allows
+     */
+    private function newest(string $where = '', string ...$values): array
+    {
+        $rows = [];
+        $end = hrtime(true) + (int) (self::SECONDS * 1e9);
+        $last = (int) Internal::select($this->context->queue, 'SELECT max(seq) FROM {Z}')[0][0];
+        while ($last > 0 && count($rows) < self::MOST && hrtime(true) < $end) {
+            $before = $last - self::STEP;
+            array_push($rows, ...$this->between($before, $last, $where, ...$values));
+            $last = $before;
+        }
+        $this->isPart = $last > 0 && count($rows) < self::MOST;
+        return array_slice($rows, 0, self::MOST);
     }
 
     /** @return list<Row> those of an address, or of a part of one */
@@ -82,23 +102,10 @@ final class Suppressions extends View
         } catch (MessageException) {
             $exact = [];
         }
-        return $exact !== [] ? $exact : $this->withPart(strtolower($wanted));
-    }
-
-    /** @return list<Row> the newest ones whose address has this part, as far as the time allows */
-    private function withPart(string $part): array
-    {
-        $rows = [];
-        $end = hrtime(true) + (int) (self::SECONDS * 1e9);
-        $last = (int) Internal::select($this->context->queue, 'SELECT max(seq) FROM {Z}')[0][0];
-        while ($last > 0 && count($rows) < self::MOST && hrtime(true) < $end) {
-            $before = $last - self::STEP;
-            array_push($rows, ...$this->newest("WHERE seq > $before AND seq <= $last AND "
-                . '{F}(CAST(address AS {A}), CAST(?1 AS {A})) > 0', $part));
-            $last = $before;
-        }
-        $this->isPart = $last > 0 && count($rows) < self::MOST;
-        return array_slice($rows, 0, self::MOST);
+        return $exact !== [] ? $exact : $this->newest(
+            'AND {F}(CAST(address AS {A}), CAST(?1 AS {A})) > 0',
+            strtolower($wanted)
+        );
     }
 
     /** @return array<string, string> */
