@@ -534,9 +534,10 @@ namespace MailQueue {
         /**
          * The columns of a queue's job table.
          *
+         * @param \MailQueue|null $queue null: of any queue, with "{r}" for the reference column
          * @return array<string, 'integer'|'bigint'|'text'> "integer" has 32 bits on a server
          */
-        public static function columns(\MailQueue $queue): array {}
+        public static function columns(?\MailQueue $queue): array {}
 
         /**
          * How many workers run now; on a server, those of all machines.

@@ -420,7 +420,7 @@ final class Copy
         $this->count($new);
         $quote = $this->database->quote(...);
         $stays = ['mail_type', $this->names->reference, 'message_id', 'envelope_from', 'recipients',
-            'refused', 'fields'];
+            'refused', 'fields', 'subject'];
         $set = array_diff_key($new, array_flip($stays));
         $setting = static fn (string $name): string => "{$quote($name)} = ?";
         $sets = array_map($setting, array_keys($set));

@@ -4,31 +4,39 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Adopt;
 
+use MailQueue\Internal;
+
 /** Turns a row of the old table into one of the queue's. */
 final class Row
 {
     private const GIVEN_UP_S = 30 * 86_400; // a failed mail due later than this was given up
-    private const NUMBERS = ['priority', 'attempts', 'max_attempts', 'uncertain', 'campaign_id'];
+    private const NUMBERS = ['priority', 'attempts', 'max_attempts', 'uncertain'];
     private const ZERO = ['priority', 'attempts', 'uncertain'];
     private const MOST = 2_147_483_647; // what the columns hold on servers
     public const ID_MAX = 10 ** 17; // above it, ids could run out
     public const TIMES = ['next_attempt_at', 'expires_at', 'locked_until', 'last_attempt_at',
         'created_at'];
     private const TEXTS = ['last_error', 'parked_for', 'message_id', 'envelope_from', 'recipients',
-        'refused', 'fields'];
+        'refused', 'fields', 'subject'];
+    private const SUBJECT = '/\A[^\p{Cc}]{0,255}\z/u';
+
+    /** @var array<string, string> columns of ours that no other program fills, and their types */
+    private readonly array $ours;
 
     public function __construct(
         private readonly Shape $shape,
         private readonly string $reference,
         private readonly int $now,
     ) {
+        $converted = ['id', '{r}', 'mail_type', 'status', 'locked_by', ...self::NUMBERS,
+            ...self::TIMES, ...self::TEXTS];
+        $this->ours = array_diff_key(Internal::columns(null), array_flip($converted));
     }
 
-    /** @return list<string> the columns that are converted, in lower case */
+    /** @return list<string> the queue's columns, in lower case */
     public static function names(string $reference): array
     {
-        return ['id', strtolower($reference), 'mail_type', 'status', 'locked_by', 'paid',
-            ...self::NUMBERS, ...self::TIMES, ...self::TEXTS];
+        return [strtolower($reference), ...array_keys(Internal::columns(null))];
     }
 
     /**
@@ -82,9 +90,13 @@ final class Row
         $isList = is_array($list) && array_is_list($list)
             && $list === array_filter($list, is_string(...));
         $id = '/\A<[!-;=?-~]+@[!-;=?-~]+>\z/';
-        $reasons = ['refused', 'exhausted', 'uncertain', 'hold', 'unreadable', 'hours'];
+        $reasons = ['refused', 'exhausted', 'uncertain', 'hold', 'unreadable', 'hours',
+            'suppressed'];
+        if (!preg_match(self::SUBJECT, (string) $new['subject'])) {
+            throw $this->unread('subject', $row['subject'], 'line of at most 255 characters in '
+                . 'UTF-8');
+        }
         $isWrong = [
-            'paid' => !in_array(Time::text($row['paid'] ?? null), ['', '0'], true),
             'attempts' => $new['attempts'] < 0 || $new['attempts'] > self::MOST,
             'uncertain' => $new['uncertain'] < 0 || $new['uncertain'] > self::MOST,
             'recipients' => $new['recipients'] !== null && !$isList,
@@ -93,6 +105,10 @@ final class Row
             'message_id' => !preg_match($id, (string) ($new['message_id'] ?? '<none@set>')),
             'parked_for' => !in_array($new['parked_for'], [null, ...$reasons], true),
         ];
+        foreach ($this->ours as $name => $type) {
+            $empty = ['', ...($type === 'text' ? [] : ['0'])];
+            $isWrong[$name] = !in_array(Time::text($row[$name] ?? null), $empty, true);
+        }
         foreach (array_keys(array_filter($isWrong)) as $name) {
             throw new Unfit($name, "column $name holds " . self::shown($row[$name]) . ', but the '
                 . 'queue has a column of that name for another purpose. Rename the column');
@@ -169,7 +185,6 @@ final class Row
             'locked_until' => $isSending ? max(1, $until ?? $this->now) : null,
             'locked_by' => $isSending ? bin2hex(random_bytes(16)) : null, // of no run
             'attempts' => max($new['attempts'], $isSending ? 1 : 0),
-            'paid' => 0,
             'created_at' => $new['created_at']
                 ?? ($next > 0 && $next < $this->now ? $next : $this->now),
             'message_id' => $new['message_id'] ?? '<' . bin2hex(random_bytes(16)) . '@localhost>',

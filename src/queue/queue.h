@@ -75,7 +75,8 @@ bool mq_queue_is_shared(const struct mq_queue *queue);
 const char *mq_queue_identity(struct mq_queue *queue, struct mq_error *err);
 /* Brings the schema to this version under the write lock; returns the version in *version. */
 enum mq_status mq_queue_migrate(struct mq_queue *queue, int *version, struct mq_error *err);
-/* The name of the job table's column i, from 0 on; NULL past the last one. Owned by the queue. */
+/* The name of the job table's column i, from 0 on; NULL past the last one. Owned by the queue.
+ * Without a queue, the name of the reference column is "{r}". */
 const char *mq_queue_column(const struct mq_queue *queue, size_t i);
 /* The type of that column: "integer" (32 bits on a server), "bigint" or "text". */
 const char *mq_queue_column_type(size_t i);

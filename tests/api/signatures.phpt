@@ -120,7 +120,7 @@ final class MailQueue\Internal
   public static describe(string $database): array
   public static tables(string $database, string $table = "mail_queue", string $configTable = "config"): array
   public static connect(string $database): PDO
-  public static columns(MailQueue $queue): array
+  public static columns(?MailQueue $queue): array
   public static workers(MailQueue $queue): int
   public static select(MailQueue $queue, string $sql, array $parameters = []): array
   public static eraseHistory(MailQueue $queue, array $ids): void

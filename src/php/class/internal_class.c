@@ -150,12 +150,12 @@ ZEND_METHOD(MailQueue_Internal, columns)
     zval *object;
 
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_queue)
+        Z_PARAM_OBJECT_OF_CLASS_OR_NULL(object, mq_ce_queue)
     ZEND_PARSE_PARAMETERS_END();
 
-    const struct mq_queue *queue = mq_php_queue_opened(object);
+    const struct mq_queue *queue = object ? mq_php_queue_opened(object) : NULL;
     array_init(return_value);
-    for (size_t i = 0; queue && mq_queue_column(queue, i); i++) {
+    for (size_t i = 0; (queue || !object) && mq_queue_column(queue, i); i++) {
         add_assoc_string(return_value, mq_queue_column(queue, i), mq_queue_column_type(i));
     }
 }

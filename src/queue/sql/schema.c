@@ -63,7 +63,7 @@ struct shape {
 
 static const char *name_of(const struct mq_queue *queue, const struct mq_column *column)
 {
-    bool is_reference = column == &mq_columns[MQ_COL_REFERENCE];
+    bool is_reference = queue && column == &mq_columns[MQ_COL_REFERENCE];
     return is_reference ? queue->names.reference : column->name;
 }
 
