@@ -6,7 +6,6 @@ namespace MailQueue\Cli;
 
 use MailQueue;
 use MailQueue\Cli\Adopt\Names;
-use MailQueue\Cli\Relay\Group;
 use MailQueue\Internal;
 use MailQueue\OnUncertain;
 
@@ -213,11 +212,7 @@ final class Settings
     /** Null: use the default of runWorker(), which is php.ini's sendmail_path. */
     public function transport(): string|\Closure|null
     {
-        $given = (string) $this->args->text('transport');
-        if (preg_grep(
-            '~\A\s*(?:smtps?|(?:ses|mailgun)\+https)://[^@/?#]*:[^@]*@~i',
-            Group::relays($given)
-        )) {
+        if (Internal::hasSecret((string) $this->args->text('transport'))) {
             throw Stop::usage('No password in --transport: every user of this machine can read it '
                 . 'there (ps). Set MAILQUEUE_TRANSPORT, mailqueue.transport in php.ini, or '
                 . "'transport' in a bootstrap file.");

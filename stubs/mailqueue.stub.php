@@ -658,6 +658,12 @@ namespace MailQueue {
         public static function oauthToken(string $account, #[\SensitiveParameter] ?string $refused = null): void {}
 
         /**
+         * Whether a transport has a password, a key or a token in it, also as a relay of a group. If it
+         * cannot be read, whether it may have one.
+         */
+        public static function hasSecret(#[\SensitiveParameter] string $transport): bool {}
+
+        /**
          * The name that this host says in EHLO to the relay of a DSN.
          *
          * @throws MailQueue\Exception if the DSN cannot be read

@@ -58,6 +58,7 @@ ZEND_METHOD(MailQueue_Internal, oauthRequest);
 ZEND_METHOD(MailQueue_Internal, fetch);
 ZEND_METHOD(MailQueue_Internal, accounts);
 ZEND_METHOD(MailQueue_Internal, oauthToken);
+ZEND_METHOD(MailQueue_Internal, hasSecret);
 ZEND_METHOD(MailQueue_Internal, helo);
 ZEND_METHOD(MailQueue_Internal, trace);
 ZEND_METHOD(MailQueue_Internal, verdict);

@@ -352,6 +352,28 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
     return mq_buffer_take(&out);
 }
 
+/* Whether the URL is like http://user:password@proxy. */
+static bool has_login(struct mq_str url)
+{
+    const char *scheme = url.len > 0 ? memmem(url.data, url.len, "://", 3) : NULL;
+    struct mq_str rest = scheme ? mq_str_skip(url, (size_t)(scheme - url.data) + 3) : url;
+    const char *at = rest.len > 0 ? memrchr(rest.data, '@', rest.len) : NULL;
+    return at && memchr(rest.data, ':', (size_t)(at - rest.data));
+}
+
+bool mq_dsn_has_secret(struct mq_str text)
+{
+    struct mq_error err;
+    struct mq_dsn dsn;
+    if (mq_dsn_parse(text, &dsn, &err) != MQ_OK) {
+        return has_login(text);
+    }
+    bool is_key = dsn.user && mq_dsn_is(&dsn, "mailgun+https");
+    bool has = dsn.password || dsn.session_token || is_key || has_login(mq_str_of(dsn.proxy));
+    mq_dsn_clear(&dsn);
+    return has;
+}
+
 const char *mq_dsn_local_path(const struct mq_dsn *dsn)
 {
     return dsn->command.count > 0 ? dsn->command.items[0] : dsn->path;

@@ -76,6 +76,9 @@ void mq_dsn_clear(struct mq_dsn *dsn);
 /* Without secrets, malloc'ed: "smtp://user:***@host", "sendmail://default?command=/bin/x%20***". It
  * is the relay's name: limits count by it, and a pause is stored under it. */
 char *mq_dsn_redacted(const struct mq_dsn *dsn);
+/* Whether the text of a DSN has a password, a key or a token in it. If it cannot be parsed, whether
+ * there is a ":" before an "@". */
+bool mq_dsn_has_secret(struct mq_str text);
 bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme);
 bool mq_dsn_is_http(const struct mq_dsn *dsn);     /* a mail API */
 bool mq_dsn_is_loopback(const struct mq_dsn *dsn); /* 127.0.0.0/8, ::1, localhost, a socket */

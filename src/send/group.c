@@ -137,6 +137,28 @@ void mq_group_clear(struct mq_group *group)
     *group = (struct mq_group){.kind = MQ_GROUP_RELAY};
 }
 
+static bool has_secret(const struct mq_group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        if (has_secret(&group->members[i])) {
+            return true;
+        }
+    }
+    return group->kind == MQ_GROUP_RELAY && mq_dsn_has_secret(group->dsn);
+}
+
+bool mq_group_has_secret(struct mq_str text)
+{
+    struct mq_error err;
+    struct mq_group group;
+    if (mq_group_parse(text, &group, &err) != MQ_OK) {
+        return mq_dsn_has_secret(text);
+    }
+    bool has = has_secret(&group);
+    mq_group_clear(&group);
+    return has;
+}
+
 enum mq_status mq_group_blame(int number, enum mq_status status, struct mq_error *err)
 {
     size_t len = strlen(err->text);

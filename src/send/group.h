@@ -35,6 +35,10 @@ struct mq_group {
 enum mq_status mq_group_parse(struct mq_str text, struct mq_group *out, struct mq_error *err);
 void mq_group_clear(struct mq_group *group);
 
+/* Whether a relay of the group has a secret in its DSN (mq_dsn_has_secret()). If the text is not
+ * understood, it is taken as one DSN. */
+bool mq_group_has_secret(struct mq_str text);
+
 /* Adds to an error about a relay's DSN which relay of its group it is, from 1; returns `status`. */
 enum mq_status mq_group_blame(int number, enum mq_status status, struct mq_error *err);
 

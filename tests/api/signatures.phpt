@@ -134,6 +134,7 @@ final class MailQueue\Internal
   public static fetch(string $url, int $timeoutMs, ?string $cafile = null, ?string $proxy = null): array
   public static accounts(): string
   public static oauthToken(string $account, ?string $refused = null): void
+  public static hasSecret(string $transport): bool
   public static helo(string $transport): string
   public static trace(bool $on): string
   public static verdict(string $reply, string $at, string $relay): array

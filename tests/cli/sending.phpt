@@ -72,6 +72,15 @@ echo "-- a password\n";
 foreach (['work', 'doctor'] as $command) {
     echo trim(implode(' ', $run([$command, '--transport', 'smtp://me:s3cret@mail.example.org']))), "\n";
 }
+foreach (['smtp://h?proxy=http://me:s3cret@proxy:8080', 'smtp://me@h?proxy=socks5h%3A%2F%2Fme%3As3cret%40proxy', 'ses+https://AKIDEXAMPLE:s3cret@default', 'ses+https://default?session_token=s3cret',
+    'mailgun+https://s3cret@default', 'failover(null://null roundrobin(smtp://a smtp://me:s3cret@b))', 'failover(null://null smtp://h?proxy=http://me:s3cret@proxy)',
+    'smtp://me:s3@cret@h', 'random(smtp://me:s3cret@h)'] as $dsn) {
+    $said = implode(' ', $run(['work', '--transport', $dsn]));
+    echo preg_match('/^64 .*No password in --transport/', $said) && !str_contains($said, 's3') ? 'refused' : "$dsn: $said", "\n";
+}
+foreach (['smtp://me@h?tls=wat', 'null://null', 'smtp://me@h?x=1', 'failover(null://null null://null)'] as $dsn) {
+    echo preg_match('/^64 /', $said = implode(' ', $run(['work', '--transport', $dsn]))) ? "$dsn: $said" : 'not refused', "\n";
+}
 foreach (['me:s3cret@mail.example.org?tls=none', 'me:s3cret@mail.example.org?verify_peer=0', 'me:s3cret@127.0.0.1?tls=none', 'mail.example.org?tls=none'] as $dsn) {
     echo trim($doctor("transport's password", [], [], ['MAILQUEUE_TRANSPORT' => "smtp://$dsn"])) ?: 'nothing', "\n";
 }
@@ -189,6 +198,19 @@ work: exit 78
 -- a password
 64  mailqueue: No password in --transport: every user of this machine can read it there (ps). Set MAILQUEUE_TRANSPORT, mailqueue.transport in php.ini, or 'transport' in a bootstrap file.
 64  mailqueue: No password in --transport: every user of this machine can read it there (ps). Set MAILQUEUE_TRANSPORT, mailqueue.transport in php.ini, or 'transport' in a bootstrap file.
+refused
+refused
+refused
+refused
+refused
+refused
+refused
+refused
+refused
+not refused
+not refused
+not refused
+not refused
 look  the transport's password goes out with tls=none: others on the way can read it -- Remove tls=none; for a certificate of your own give cafile=/path/to/ca.pem.
 look  the transport's password goes out with verify_peer=0: others on the way can read it -- Remove verify_peer=0; for a certificate of your own give cafile=/path/to/ca.pem.
 nothing

@@ -22,6 +22,7 @@
 #include "queue/queue.h"
 #include "send/dsn.h"
 #include "send/factory.h"
+#include "send/group.h"
 #include "send/smtp/hello.h"
 #include "worker/files.h"
 
@@ -309,6 +310,17 @@ ZEND_METHOD(MailQueue_Internal, probe)
         RETVAL_STRINGL(trace.data ? trace.data : "", trace.len);
     }
     mq_buffer_clear(&trace);
+}
+
+ZEND_METHOD(MailQueue_Internal, hasSecret)
+{
+    zend_string *text;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_STR(text)
+    ZEND_PARSE_PARAMETERS_END();
+
+    RETURN_BOOL(mq_group_has_secret(mq_php_str(text)));
 }
 
 ZEND_METHOD(MailQueue_Internal, helo)
