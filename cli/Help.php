@@ -130,9 +130,10 @@ final class Help
             If it was interrupted, run the same command: it continues. When the application
             stores its mail in TO, run it once more: it moves what FROM has taken since.
 
-            Settings go with the mail. Other keys of the config table do not, nor do columns
-            that are not the queue's. Workers older than this version do not know the move
-            record: update all of them first.
+            Settings, campaigns, bounces, and suppressions with their key go with the mail.
+            TO must have no campaigns of its own. Its own suppressions stay. Other keys of
+            the config table do not go, nor do columns that are not the queue's. Workers
+            older than this version do not know the move record: update all of them first.
 
             Exit codes: 0 done, 64 usage, 73 a file cannot be created or read, 75 mail is
             still being sent or a database is busy: run it again, 78 it cannot be moved.

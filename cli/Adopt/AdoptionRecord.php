@@ -91,8 +91,8 @@ final class AdoptionRecord
         foreach ($about['lost'] as [$what, $sql]) {
             if (!preg_match('//u', "$what$sql")) {
                 throw Stop::config('The SQL of ' . ($what ?: $about['source']) . ' is not UTF-8, '
-                    . 'so --undo could not make it again. Make it anew in UTF-8. Nothing was '
-                    . 'changed.');
+                    . 'so --undo could not make it again. Create it again in UTF-8. Nothing '
+                    . 'was changed.');
             }
         }
         $text = json_encode($about, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES);

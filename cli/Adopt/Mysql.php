@@ -295,7 +295,7 @@ final class Mysql extends ServerDatabase
         $this->all("SELECT 1 FROM {$this->quote($table)} FOR UPDATE");
     }
 
-    /** Returns what lose() has set. It is recorded in the note before anything is dropped. */
+    /** Returns what lose() has set. The adoption's record has it before anything is dropped. */
     public function lost(): array
     {
         return $this->lost;

@@ -22,11 +22,11 @@ struct mq_memory {
 bool mq_run_fits(const struct mq_run *run, const struct mq_delivery *delivery);
 /* Loads the message of the list's first delivery, if it has one. False: none can begin now. */
 bool mq_run_load_next(struct mq_run *run, struct mq_deliveries *waiting);
-/* Counts a message of that size that has come into memory. */
+/* Adds a message of that size to those in memory. */
 void mq_run_count_message(struct mq_run *run, size_t octets);
-/* How many jobs the run can have at a time, and how many of each route can wait, so that those of
- * one route do not take the room of others. INT64_MAX: not known. */
+/* The most jobs that the run can have at a time; INT64_MAX: no size of a message is known. */
 int64_t mq_run_claims_max(const struct mq_run *run);
+/* The most jobs that can wait for each route, so that one route leaves room to the others. */
 int64_t mq_run_route_share(const struct mq_run *run);
 /* How many more jobs to claim, judged by the size of the last messages. Jobs that wait for memory
  * hold leases that other runs could use. */

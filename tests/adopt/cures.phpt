@@ -57,7 +57,7 @@ foreach (['pgsql', 'mysql'] as $name) {
 ?>
 --EXPECT--
 -- SQLite
-exit 78: mailqueue: The SQL of trigger latin is not UTF-8, so --undo could not make it again. Make it anew in UTF-8. Nothing was changed.
+exit 78: mailqueue: The SQL of trigger latin is not UTF-8, so --undo could not make it again. Create it again in UTF-8. Nothing was changed.
 exit 0: Would adopt 0 mails of mail_qu
 exit 0: Adopted 1 mail
 exit 78: mailqueue: A table mail_outbox is there again: the old program has made it. Stop that, copy its rows into mail_outbox_before and drop it. Nothing was changed.

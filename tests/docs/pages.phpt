@@ -48,6 +48,10 @@ try {
 foreach ($cells('transports.md', '`(\w+:[^`]*)` \|') as $transport) {
     echo MailQueue::checkTransport($transport), "\n";
 }
+preg_match_all('/^CREATE TABLE (\w+)/m', file_get_contents("$root/docs/schema.sql"), $tables);
+foreach (array_unique($tables[1]) as $table) {
+    str_contains(file_get_contents("$root/docs/databases.md"), "`$table`") || print("databases.md does not name $table\n");
+}
 echo count(file("$root/README.md")) <= 200 ? 'README.md is short' : 'README.md has more than 200 lines', "\n";
 ?>
 --EXPECT--

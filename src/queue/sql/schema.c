@@ -19,8 +19,8 @@
 #include "queue/sql/descriptor.h"
 #include "queue/suppress/suppress.h"
 
-/* No table of an earlier version has the newest column, and no other program's table is likely to
- * have the other one. */
+/* The newest column is of version 5; mq_schema_open() also looks for what version 6 added. No other
+ * program's table is likely to have the other one. */
 #define NEWEST_COLUMN (mq_columns[MQ_COL_COUNT - 1].name)
 #define OWN_COLUMN    (mq_columns[MQ_COL_PARKED_FOR].name)
 

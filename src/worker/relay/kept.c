@@ -160,8 +160,9 @@ static void count(struct mq_delivery *delivery, bool goes)
     }
 }
 
-/* In how many seconds a delivery is tried again because many of one of its domains are held, or of
- * all; 0: it is held. That is well before its turn, so that some always are. */
+/* For how many seconds a delivery goes back to the queue, because too many are held, of one of its
+ * domains or of all; 0: it is held as well. That is half the time until its turn, so that a domain
+ * never runs out of held mail. */
 static int64_t back_s(struct mq_delivery *delivery)
 {
     const struct mq_run *run = delivery->run;

@@ -24,7 +24,8 @@ void mq_run_route(struct mq_delivery *delivery);
 struct mq_route *mq_run_route_of(const struct mq_run *run, const struct mq_job *job);
 /* Lets mail go on that was held for its domain, which has room again. */
 void mq_run_end_holds(struct mq_run *run);
-/* After composing has told the sender: moves the delivery if that means another route. */
+/* Composing can change the sender. If the mail then belongs to another route, moves it there, or
+ * puts it back if no route can take it, and returns true. */
 bool mq_delivery_reroutes(struct mq_delivery *delivery);
 /* The lane that can take this delivery of the route now; NULL: none. `take`: it does. */
 struct mq_lane *mq_route_lane(struct mq_route *route, const struct mq_delivery *delivery,
@@ -32,7 +33,8 @@ struct mq_lane *mq_route_lane(struct mq_route *route, const struct mq_delivery *
 /* Whether a delivery can pay now (relay/paying.h): a lane can take it, or none of its open lanes
  * has room. */
 bool mq_route_can_pay(struct mq_route *route, const struct mq_delivery *delivery);
-/* Lists the relays for a payment of such a delivery, and reckons with it at the first one. */
+/* Lists the relays at which such a delivery can pay. The first one's room then counts as used, so
+ * that the next delivery gets other room. */
 void mq_route_relays(struct mq_route *route, const struct mq_delivery *delivery,
                      struct mq_relay_list *out);
 /* Whether the job must go back, because its relay is suspect: mail of lower priorities goes
