@@ -552,7 +552,8 @@ namespace MailQueue {
          * @param string $sql with ?1, ?2, … for the parameters, and in place of the names of the
          *        queue's tables {t} (jobs), {b} (bodies), {C} (mail_count), {H} (mail_log),
          *        {Z} (mail_suppression), {M} (mail_campaign), {p} (mail_recipient), {!} (mail_bounce), {c} (config);
-         *        {r} is the reference column
+         *        {r} is the reference column. Conditions: {%} for parked mail that failed, {>} for mail that an
+         *        enqueue() of its reference and type replaces, at the time ?1
          * @param array $parameters a list of int, string and null
          * @return list<list<int|string|null>> the rows, of at most 32 columns; a number can be a string
          * @throws DatabaseException

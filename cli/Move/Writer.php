@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Move;
 
 use MailQueue\Cli\Stop;
+use MailQueue\Internal;
 use PDO;
 use PDOException;
 use PDOStatement;
@@ -99,21 +100,19 @@ final class Writer
         if ($reference === null) {
             return;
         }
-        $gone = "status = 'parked' OR (status <> 'sending' AND expires_at >= 1 "
-            . "AND expires_at <= $this->now)";
-        $there = $this->target->all("SELECT id, CASE WHEN $gone THEN 1 ELSE 0 END FROM "
-            . "{$this->target->jobs} WHERE {$this->target->quoted($this->from->reference)} = ? "
-            . 'AND mail_type = ?', [$reference, $type])[0] ?? null;
-        if (!is_array($there)) {
+        $there = Internal::select($this->target->queue, 'SELECT id, CASE WHEN {>} THEN 1 ELSE 0 '
+            . 'END FROM {t} WHERE {r} = ?2 AND mail_type = ?3', [$this->now, $reference, $type]);
+        if ($there === []) {
             return;
         }
+        $there = $there[0];
         $other = (int) $there[0];
         $record = $this->pair->from();
         $isCopy = !$record->isOver && $other > 0 && $other < $record->base
             && ($other <= $record->cursor || ($other > $from && $other <= $to));
         if ($isCopy) {
             $this->clear($other - 1, $other, $other);
-        } elseif ($there[1] === '1') {
+        } elseif ((int) $there[1] === 1) {
             $this->target->delete([$other]);
         } else {
             throw Stop::config("mail $id ($reference, $type) is queued in the target already, as "

@@ -96,8 +96,7 @@ final class Campaigns extends Action
     {
         return (int) Internal::select(
             $this->context->queue,
-            "SELECT count(*) FROM {t} WHERE status = 'parked' AND campaign_id = ?1 "
-                . "AND parked_for IN ('refused', 'exhausted')",
+            "SELECT count(*) FROM {t} WHERE status = 'parked' AND campaign_id = ?1 AND {%}",
             [$id]
         )[0][0];
     }

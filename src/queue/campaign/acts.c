@@ -300,11 +300,9 @@ static enum mq_status next_ids(struct mq_queue *queue, int64_t id, int64_t *item
                                struct mq_error *err)
 {
     int64_t after = *count ? items[*count - 1] : 0;
-    enum mq_status status =
-        mq_sql_query_template(queue,
-                              "SELECT id " PARKED " AND parked_for IN ('refused', 'exhausted') "
-                              "AND id > ?2 ORDER BY id LIMIT ?3",
-                              MQ_ARGS(mq_int(id), mq_int(after), mq_int(RETRY_CHUNK)), err);
+    enum mq_status status = mq_sql_query_template(
+        queue, "SELECT id " PARKED " AND " MQ_FAILED_SQL " AND id > ?2 ORDER BY id LIMIT ?3",
+        MQ_ARGS(mq_int(id), mq_int(after), mq_int(RETRY_CHUNK)), err);
     for (*count = 0; mq_sql_next(queue, &status, err); ++*count) {
         items[*count] = mq_sql_column_int(queue, 0);
     }

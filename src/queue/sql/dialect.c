@@ -199,11 +199,28 @@ static void expand_made(struct mq_buffer *out, const struct mq_sql_dialect *dial
     mq_buffer_clear(&piece);
 }
 
+/* What a letter stands for in all databases; NULL: look further. */
+static const char *common_word(char what)
+{
+    switch (what) {
+    case 'j':
+        return column_names;
+    case '*':
+        return column_types;
+    case '%':
+        return "parked_for IN ('refused','exhausted')";
+    case '>':
+        return "(status = 'parked' OR (status <> 'sending' AND " MQ_EXPIRED_BY "{y}))";
+    default:
+        return NULL;
+    }
+}
+
 static void expand_one(struct mq_buffer *out, const struct mq_sql_dialect *dialect,
                        const struct mq_names *names, char what)
 {
-    const char *word = dialect->words[what & 127];
-    word = what == 'j' ? column_names : what == '*' ? column_types : word;
+    const char *word = common_word(what);
+    word = word ? word : dialect->words[what & 127];
     if (word) {
         expand_text(out, dialect, names, word);
     } else if (strchr("fgK", what)) {

@@ -17,6 +17,11 @@ struct mq_db;
  * have written, means never, as NULL does: mq_job_expired() is the same rule. */
 #define MQ_EXPIRED_BY "expires_at >= 1 AND expires_at <= "
 
+/* The condition for parked jobs that count as failed: what retryFailed() brings back. */
+#define MQ_FAILED_SQL "{%}"
+/* The condition for jobs that an enqueue of their reference and type replaces; {y} is the time. */
+#define MQ_REPLACED_SQL "{>}"
+
 #define MQ_COLS "{j}" /* all columns, in the order of MQ_COLUMNS */
 
 /* Inserts a job; a dialect appends what happens to a duplicate. ?1 is the time, if the host's clock
@@ -101,7 +106,8 @@ struct mq_names {
  * recipients), {!} (bounces), {c} (config), {r} (reference column), {o} and {k} (orphan check's
  * table and column), {T}, {O}, {G} and {E} (the bare names of the job table, the windows, the
  * counters and the history), {j} (all columns), {*} (with their types), {f} and {g} (a new row's
- * columns and values), {K} (the config keys that claims read). malloc'ed; NULL without memory. */
+ * columns and values), {K} (the config keys that claims read), {%} (MQ_FAILED_SQL), {>}
+ * (MQ_REPLACED_SQL). malloc'ed; NULL without memory. */
 char *mq_sql_expand(const struct mq_sql_dialect *dialect, const struct mq_names *names,
                     const char *text);
 /* Runs a template that is too rare for a slot of the driver. */

@@ -77,9 +77,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* Not INSERT IGNORE, which would also store values that are cut. */
     [MQ_SQL_INSERT_JOB] = MQ_INSERT_JOB "{d}",
     /* Reads the row as it is now, not as at the first read of the application's transaction. */
-    [MQ_SQL_PAIR] =
-        "SELECT id, status = 'parked' OR (status <> 'sending' AND " MQ_EXPIRED_BY "{y}) "
-        "FROM {t} WHERE {r} = ?2 AND mail_type = ?3 LOCK IN SHARE MODE",
+    [MQ_SQL_PAIR] = "SELECT id, " MQ_REPLACED_SQL " FROM {t} WHERE {r} = ?2 AND mail_type = ?3 "
+                    "LOCK IN SHARE MODE",
 
     /* It reads the whole index for a comparison of rows. */
     [MQ_SQL_CLAIM_DUE_BEHIND] = "SELECT " MQ_COLS " FROM {t}{D} WHERE " MQ_CLAIMABLE_SQL

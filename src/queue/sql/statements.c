@@ -67,9 +67,7 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_INSERT_JOB] =
         MQ_INSERT_JOB " ON CONFLICT ({r}, mail_type) WHERE {r} IS NOT NULL DO NOTHING{d}",
     [MQ_SQL_INSERT_BODY] = "INSERT INTO {b}(id, content) VALUES (?1, ?2)",
-    [MQ_SQL_PAIR] =
-        "SELECT id, status = 'parked' OR (status <> 'sending' AND " MQ_EXPIRED_BY "{y}) "
-        "FROM {t} WHERE {r} = ?2 AND mail_type = ?3",
+    [MQ_SQL_PAIR] = "SELECT id, " MQ_REPLACED_SQL " FROM {t} WHERE {r} = ?2 AND mail_type = ?3",
     [MQ_SQL_DELETE_JOB] = "DELETE FROM {t} WHERE id = ?1 AND status <> 'sending'",
     [MQ_SQL_BODY_OCTETS] = "SELECT length(content) FROM {b} WHERE id = ?1",
     [MQ_SQL_DELETE_BODY] = "DELETE FROM {b} WHERE id = ?1",
@@ -173,7 +171,7 @@ static const char *const common[MQ_SQL_COUNT] = {
                      "recipients = ?4, refused = NULL, parked_for = NULL, waits_for = NULL "
                      "WHERE id = ?5",
     [MQ_SQL_RETRYABLE] = "SELECT id FROM {t} WHERE status = 'parked' "
-                         "AND parked_for IN ('refused','exhausted') AND id > ?1 "
+                         "AND " MQ_FAILED_SQL " AND id > ?1 "
                          "UNION ALL SELECT id FROM {t} WHERE status = 'failed' "
                          "AND status IN ('failed','held') AND id > ?1 "
                          "ORDER BY id LIMIT ?2",
