@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define MQ_DAY_S 86400
+
 struct mq_clock {
     int64_t (*now_us)(void *context);  /* UTC, microseconds since 1970 */
     int64_t (*boot_ms)(void *context); /* CLOCK_BOOTTIME: never jumps, counts while suspended */

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "core/ascii.h"
+#include "core/clock.h"
 #include "core/hmac.h"
 #include "mime/encode.h"
 
 #define VERSION    1
 #define MAC_OCTETS 16
-#define DAY_S      86400
 
 enum purpose { FOR_MAC = 'm', FOR_STREAM = 's' };
 
@@ -67,7 +67,7 @@ void mq_unsubscribe_url(const unsigned char key[MQ_UNSUBSCRIBE_KEY], struct mq_s
     struct mq_str secret = {(const char *)key, MQ_UNSUBSCRIBE_KEY};
     struct mq_buffer text = {0}, token = {0};
     unsigned char mac[MQ_HMAC_OCTETS];
-    int64_t day = who->at_s / DAY_S;
+    int64_t day = who->at_s / MQ_DAY_S;
     mq_buffer_char(&text, (char)(day >> 8));
     mq_buffer_char(&text, (char)day);
     mq_buffer_str(&text, who->scope);

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/hmac.h"
 
 #define VERSION     1
-#define DAY_S       86400
 #define TEXT_OCTETS 11 /* version, day, hash */
 #define MAC_OCTETS  9
 #define PURPOSE     'b'
@@ -61,7 +61,7 @@ static void write_base32(const unsigned char *octets, size_t count, struct mq_bu
 static void write_token(const unsigned char *key, const struct mq_verp *to, struct mq_buffer *out)
 {
     unsigned char text[1 + TEXT_OCTETS + MAC_OCTETS] = {PURPOSE, VERSION}, mac[MQ_HMAC_OCTETS];
-    int64_t day = to->at_s / DAY_S;
+    int64_t day = to->at_s / MQ_DAY_S;
     text[2] = (unsigned char)(day >> 8);
     text[3] = (unsigned char)day;
     for (int i = 0; i < 8; i++) {

@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "core/ascii.h"
+#include "core/clock.h"
 #include "policy/reply.h"
 
-#define DAY_S   86400
 #define SES     MQ_HTTP_SES
 #define MAILGUN MQ_HTTP_MAILGUN
 #define GRAPH   MQ_HTTP_GRAPH
@@ -161,8 +161,8 @@ int mq_http_retry_after_s(struct mq_str value, int64_t now_s)
             if (!mq_is_digit(*p)) {
                 return 0;
             }
-            seconds = seconds < DAY_S ? seconds * 10 + (*p - '0') : seconds;
+            seconds = seconds < MQ_DAY_S ? seconds * 10 + (*p - '0') : seconds;
         }
     }
-    return seconds < 0 ? 0 : seconds > DAY_S ? DAY_S : (int)seconds;
+    return seconds < 0 ? 0 : seconds > MQ_DAY_S ? MQ_DAY_S : (int)seconds;
 }

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "core/ascii.h"
-
-#define DAY_S INT64_C(86400)
+#include "core/clock.h"
 
 #define FORM                                                                                       \
     "a limit is N/LENGTH, as 60/1h; then \"mails\" if it does not count recipients; then "         \
@@ -57,7 +56,7 @@ static bool is_word(struct mq_str word, const char *name)
 /* Parses "N/LENGTH". */
 static enum mq_status parse_amount(struct mq_str word, struct mq_limit *out, struct mq_error *err)
 {
-    static const int64_t units[] = {1, 60, 3600, DAY_S};
+    static const int64_t units[] = {1, 60, 3600, MQ_DAY_S};
     struct mq_str rest = word;
     out->n = cut_number(&rest);
     if (out->n <= 0 || out->n > MQ_LIMIT_N_MAX) {
@@ -69,7 +68,7 @@ static enum mq_status parse_amount(struct mq_str word, struct mq_limit *out, str
     rest = mq_str_skip(rest, 1);
     int64_t count = cut_number(&rest);
     int unit = mq_str_word(rest, "s m h d", mq_str_equal);
-    if (count <= 0 || unit < 0 || count > MQ_LIMIT_DAYS_MAX * DAY_S / units[unit]) {
+    if (count <= 0 || unit < 0 || count > MQ_LIMIT_DAYS_MAX * MQ_DAY_S / units[unit]) {
         return wrong(word,
                      "the window's length must be from 1s to 31d: a number above 0, then s, m, h "
                      "or d",

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "core/ascii.h"
-
-#define DAY_S 86400
+#include "core/clock.h"
 
 /* Returns the code at the start of a line, 0 if there is none (RFC 5321, 4.2: 2yz … 5yz). */
 static int code_of(struct mq_str line)
@@ -283,7 +282,7 @@ static int64_t take_digits(const char **at)
     char *end;
     long long value = strtoll(*at, &end, 10);
     *at = end;
-    return value < DAY_S ? value : DAY_S;
+    return value < MQ_DAY_S ? value : MQ_DAY_S;
 }
 
 /* Returns the length in seconds of the unit that `at` begins with. Without a word there, returns 1.
@@ -293,7 +292,7 @@ static int unit_of(const char *at)
     static const struct {
         const char *name;
         int seconds;
-    } units[] = {{"sec", 1},       {"min", 60},    {"hour", 3600}, {"hr", 3600}, {"day", DAY_S},
+    } units[] = {{"sec", 1},       {"min", 60},    {"hour", 3600}, {"hr", 3600}, {"day", MQ_DAY_S},
                  {"stunde", 3600}, {"sekunde", 1}, {"s", 1},       {"m", 60},    {"h", 3600}};
     at += strspn(at, " -");
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
@@ -326,7 +325,7 @@ static int span_s(const char *at)
         }
         value *= unit_of(at);
     }
-    return value > DAY_S ? DAY_S : (int)value;
+    return value > MQ_DAY_S ? MQ_DAY_S : (int)value;
 }
 
 int mq_reply_retry_after_s(const struct mq_reply *reply)

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/ascii.h"
+#include "core/clock.h"
 
 #define WORD_MAX 200 /* bytes of a word or a text */
-#define DAY_S    86400
 
 struct mq_rules {
     char *text; /* the rules' strings point into it */
@@ -193,7 +193,7 @@ static enum mq_status take_reply(struct line *line, struct mq_rule *rule)
 /* Reads "30m"; 0 if it is not a span of time up to a day. */
 static int read_span(struct mq_str text)
 {
-    static const int seconds[] = {1, 60, 3600, DAY_S};
+    static const int seconds[] = {1, 60, 3600, MQ_DAY_S};
     int64_t value = 0;
     size_t i = 0;
     while (i < text.len && i < 6 && mq_is_digit(text.data[i])) {
@@ -201,7 +201,7 @@ static int read_span(struct mq_str text)
     }
     int unit = mq_str_word(mq_str_skip(text, i), "s m h d", mq_str_equal);
     value = unit < 0 ? 0 : value * seconds[unit];
-    return value <= DAY_S ? (int)value : 0;
+    return value <= MQ_DAY_S ? (int)value : 0;
 }
 
 static enum mq_status take_pause(struct line *line, struct mq_rule *rule)

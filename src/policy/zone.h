@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 #include "core/buffer.h"
+#include "core/clock.h"
 #include "core/error.h"
 
 #define MQ_ZONE_NAME_MAX   64
 #define MQ_ZONE_SHIFTS_MAX 16
-#define MQ_DAY_S           86400
 #define MQ_ZONE_AHEAD_S    (60 * MQ_DAY_S) /* how far a source's answer reaches */
 
 struct mq_zone {

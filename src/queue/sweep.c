@@ -13,11 +13,10 @@
 #include "queue/sql/transaction.h"
 
 #define HOUR_S 3600
-#define DAY_S  86400
 /* When the parts of an hour's counters are added up: few transactions still count in it then. */
 #define PARTS_AFTER_S 7200
 /* Then the counters of a day's hours are added up, so that sums over all time stay quick. */
-#define HOURS_FOR_S (90 * DAY_S)
+#define HOURS_FOR_S (90 * MQ_DAY_S)
 
 /* Reads rows that may be deleted: the next rows by id if orphans are checked, or expired rows. */
 static enum mq_status read_rows(struct mq_tx *tx, struct mq_sweep *sweep, struct mq_job_list *rows,
@@ -88,15 +87,16 @@ static enum mq_status look_for_counts(struct mq_queue *queue, int64_t now_s, str
                                       struct mq_error *err)
 {
     struct mq_args past = MQ_ARGS(mq_int(now_s - PARTS_AFTER_S));
-    struct mq_args old = MQ_ARGS(mq_int((now_s - HOURS_FOR_S) / DAY_S * DAY_S), mq_int(DAY_S));
+    struct mq_args old =
+        MQ_ARGS(mq_int((now_s - HOURS_FOR_S) / MQ_DAY_S * MQ_DAY_S), mq_int(MQ_DAY_S));
     found->span_s = HOUR_S;
     if (queue->dialect->shared) {
         MQ_TRY(mq_sql_int(queue, MQ_SQL_COUNT_PARTS, past, &found->counts_s, err));
     }
     if (!found->counts_s) {
         MQ_TRY(mq_sql_int(queue, MQ_SQL_COUNT_HOURS, old, &found->counts_s, err));
-        found->counts_s -= found->counts_s % DAY_S;
-        found->span_s = DAY_S;
+        found->counts_s -= found->counts_s % MQ_DAY_S;
+        found->span_s = MQ_DAY_S;
     }
     return MQ_OK;
 }
@@ -116,7 +116,7 @@ static enum mq_status look(struct mq_queue *queue, struct found *found, struct m
     if (days < 0) {
         return MQ_OK;
     }
-    int64_t before_s = days ? now_s - days * DAY_S : INT64_MAX;
+    int64_t before_s = days ? now_s - days * MQ_DAY_S : INT64_MAX;
     MQ_TRY(mq_sql_int(queue, MQ_SQL_LOG_OLD, MQ_ARGS(mq_int(before_s)), &old, err));
     found->before_s = old ? before_s : 0;
     return MQ_OK;

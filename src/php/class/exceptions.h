@@ -10,6 +10,8 @@
  * a ValueError that names the argument. */
 void mq_php_throw_argument(uint32_t arg, const struct mq_error *err);
 
+#define MQ_PHP_SPAN_MAX_S (366 * 86400) /* of spans in arguments */
+
 /* Check that an argument is in range, or has no null bytes. If not, they throw a ValueError and
  * return false. `unit` follows the range in the text: " (seconds)". */
 bool mq_php_check_range(uint32_t arg, zend_long value, zend_long min, zend_long max,

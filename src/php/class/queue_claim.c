@@ -17,7 +17,6 @@
 #include "queue/job.h"
 #include "worker/dead_runs.h"
 
-#define RETRY_MAX_S     (366 * 86400)
 #define TAKE_TOKENS_MAX 1000000000
 
 static bool check_lease(uint32_t arg, zend_long lease)
@@ -182,7 +181,8 @@ ZEND_METHOD(MailQueue, fail)
 
     if (zend_parse_parameters(ZEND_NUM_ARGS(), "OS|bl!", &object, mq_ce_job, &error, &permanent,
                               &retry_after, &retry_null) == FAILURE ||
-        !(retry_null || mq_php_check_range(4, retry_after, 0, RETRY_MAX_S, " (seconds) or null"))) {
+        !(retry_null ||
+          mq_php_check_range(4, retry_after, 0, MQ_PHP_SPAN_MAX_S, " (seconds) or null"))) {
         RETURN_THROWS();
     }
     struct mq_settlement outcome = {

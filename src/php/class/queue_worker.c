@@ -61,7 +61,7 @@ static const struct {
     [ARG_CONNECTIONS] = {"connections", 10, 1, MQ_CONNECTIONS_MAX},
     [ARG_BATCH] = {"batch", 100, 1, MQ_CLAIM_MAX},
     [ARG_LEASE] = {"lease", MQ_LEASE_S, MQ_LEASE_MIN_S, MQ_LEASE_MAX_S},
-    [ARG_TIME_LIMIT] = {"timeLimit", -1, 1, 366 * 86400},
+    [ARG_TIME_LIMIT] = {"timeLimit", -1, 1, MQ_PHP_SPAN_MAX_S},
     [ARG_MESSAGE_LIMIT] = {"messageLimit", -1, 1, 1000000000},
     [ARG_MAX_WORKERS] = {"maxWorkers", 1, 1, MQ_WORKERS_MAX},
     [ARG_GRACE] = {"grace", 30, 0, 3600},

@@ -8,8 +8,6 @@
 #include "stubs/mailqueue_methods.h"
 #include "worker/worker.h"
 
-#define DELAY_MAX_S (366 * 86400)
-
 /* The names of the counts that are estimated. */
 static void list_estimated(zval *out, const struct mq_stats *stats)
 {
@@ -139,7 +137,7 @@ struct mq_backoff mq_php_backoff_of(zend_object *object)
 
 static bool check_delay(uint32_t arg, zend_long delay)
 {
-    return mq_php_check_range(arg, delay, 1, DELAY_MAX_S, "");
+    return mq_php_check_range(arg, delay, 1, MQ_PHP_SPAN_MAX_S, "");
 }
 
 static bool check_attempts(uint32_t arg, zend_long attempts)

@@ -5,8 +5,6 @@
 #include "queue/sql/transaction.h"
 #include "queue/suppress/internal.h"
 
-#define DAY_S 86400
-
 /* ---- events ---- */
 
 /* What there is about an address. */
@@ -54,7 +52,7 @@ static enum mq_status record(struct mq_tx *tx, uint64_t hash, const struct mq_bo
     *result = MQ_BOUNCE_KNOWN;
     MQ_TRY(mq_suppress_newest(tx->queue, true, &newest, err));
     MQ_TRY(mq_sql_exec_text(tx->queue, "DELETE FROM {!} WHERE at < ?1",
-                            MQ_ARGS(mq_int(tx->now_s - MQ_BOUNCE_DAYS * DAY_S)), err));
+                            MQ_ARGS(mq_int(tx->now_s - MQ_BOUNCE_DAYS * MQ_DAY_S)), err));
     MQ_TRY(look(tx, hash, bounce->event, &before, err));
     if (before.known || (before.all >= MQ_BOUNCES_MAX && bounce->least == 0)) {
         return MQ_OK;
