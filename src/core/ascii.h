@@ -33,13 +33,6 @@ static inline bool mq_is_alnum(char c)
     return mq_is_alpha(c) || mq_is_digit(c);
 }
 
-/* The value of a hexadecimal digit, or -1. */
-static inline int mq_hex_value(char c)
-{
-    char low = (char)(c | 0x20);
-    return mq_is_digit(c) ? c - '0' : low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
-}
-
 static inline char mq_ascii_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;

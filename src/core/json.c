@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/ascii.h"
+#include "core/hex.h"
 #include "core/json_reader.h"
 
 void mq_json_string(struct mq_buffer *out, struct mq_str s)

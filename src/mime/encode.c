@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "core/ascii.h"
+#include "core/hex.h"
 
 #define LINE_MAX_QP 76 /* RFC 2045, 6.7 */
 #define LINE_MIN_QP 68 /* a line has at least this many octets of text before a soft break */
@@ -162,7 +163,6 @@ static size_t plain_part(struct mq_str line, size_t at, size_t column, bool *ful
 
 static void qp_line(struct mq_buffer *out, struct mq_str line)
 {
-    static const char hex[] = "0123456789ABCDEF";
     size_t column = 0;
     mq_buffer_reserve(out, line.len + LINE_MAX_QP);
     for (size_t at = 0; at < line.len && !out->failed;) {
@@ -180,11 +180,8 @@ static void qp_line(struct mq_buffer *out, struct mq_str line)
             to += 3;
             column = 0;
         } else if (at < line.len) {
-            unsigned char c = (unsigned char)line.data[at++];
-            to[0] = '=';
-            to[1] = hex[c >> 4];
-            to[2] = hex[c & 15];
-            to += 3;
+            *to = '=';
+            to = mq_hex_put(to + 1, (unsigned char)line.data[at++]);
             column += 3;
         }
         out->len = (size_t)(to - out->data);

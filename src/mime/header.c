@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/ascii.h"
+#include "core/hex.h"
 #include "mime/address.h"
 #include "mime/encode.h"
 
@@ -139,7 +140,6 @@ static void fold(struct mq_buffer *out, size_t *column)
 
 static void put_word(struct mq_buffer *out, struct mq_str charset, struct mq_str text, bool q)
 {
-    static const char hex[] = "0123456789ABCDEF";
     char word[3 * WORD_MAX];
     size_t n = 0;
     mq_buffer_append(out, "=?", 2);
@@ -154,8 +154,8 @@ static void put_word(struct mq_buffer *out, struct mq_str charset, struct mq_str
             word[n++] = c == ' ' ? '_' : (char)c;
         } else {
             word[n++] = '=';
-            word[n++] = hex[c >> 4];
-            word[n++] = hex[c & 15];
+            mq_hex_put(word + n, c);
+            n += 2;
         }
     }
     mq_buffer_append(out, word, n);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/ascii.h"
+#include "core/hex.h"
 #include "mime/header.h"
 
 #define PARAMS_MAX    900 /* octets of a type with its parameters: they fit in a line of 998 */
@@ -148,7 +149,6 @@ static bool is_literal(char c)
  * octets. Returns how many bytes of the value it took. */
 static size_t put_section(struct mq_buffer *out, size_t *column, struct mq_str value, size_t room)
 {
-    static const char hex[] = "0123456789ABCDEF";
     size_t taken = 0;
     while (taken < value.len) {
         char coded[SECTION_MIN];
@@ -161,8 +161,8 @@ static size_t put_section(struct mq_buffer *out, size_t *column, struct mq_str v
                 coded[n++] = (char)c;
             } else {
                 coded[n++] = '%';
-                coded[n++] = hex[c >> 4];
-                coded[n++] = hex[c & 15];
+                mq_hex_put(coded + n, c);
+                n += 2;
             }
         }
         if (n > room) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/ascii.h"
+#include "core/hex.h"
 #include "mime/header.h"
 #include "mime/wire/message.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/ascii.h"
+#include "core/hex.h"
 
 bool mq_dsn_is(const struct mq_dsn *dsn, const char *scheme)
 {

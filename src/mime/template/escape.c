@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/ascii.h"
+#include "core/hex.h"
 #include "mime/template/internal.h"
 
 /* What stands for a character in content and in quoted attributes of HTML; NULL: itself. */
@@ -47,10 +48,10 @@ static bool is_unreserved(char c)
 
 static void put_uri(struct mq_buffer *out, struct mq_str value)
 {
-    static const char hex[] = "0123456789ABCDEF";
     for (size_t i = 0; i < value.len; i++) {
         unsigned char c = (unsigned char)value.data[i];
-        char coded[3] = {'%', hex[c >> 4], hex[c & 15]};
+        char coded[3] = {'%'};
+        mq_hex_put(coded + 1, c);
         bool plain = is_unreserved((char)c);
         mq_buffer_append(out, plain ? value.data + i : coded, plain ? 1 : sizeof coded);
     }

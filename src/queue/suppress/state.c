@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/ascii.h"
+#include "core/hex.h"
 #include "db/db.h"
 #include "mime/verp.h"
 #include "queue/config/keys.h"
@@ -16,12 +17,11 @@
 
 static bool read_hex(struct mq_str text, unsigned char *out, size_t size)
 {
-    static const char digits[] = "0123456789abcdef";
     bool ok = text.len == 2 * size;
     for (size_t i = 0; ok && i < text.len; i++) {
-        const char *digit = strchr(digits, mq_ascii_lower(text.data[i]));
-        ok = digit && *digit;
-        int value = ok ? (int)(digit - digits) : 0;
+        int value = mq_hex_value(text.data[i]);
+        ok = value >= 0;
+        value = ok ? value : 0;
         out[i / 2] = (unsigned char)(i % 2 ? out[i / 2] | value : value << 4);
     }
     return ok;
