@@ -367,12 +367,6 @@ static int64_t second_of_week(int64_t local_s)
     return second < 0 ? second + 7 * (int64_t)MQ_DAY_S : second;
 }
 
-bool mq_hours_open(const struct mq_hours_rule *rule, const struct mq_zone *zone, int64_t at_s)
-{
-    int64_t minute = second_of_week(mq_zone_local(zone, at_s)) / 60;
-    return rule->open[minute / 8] & 1U << minute % 8;
-}
-
 /* Each stretch between two shifts is searched by itself: within it the clocks run evenly. */
 int64_t mq_hours_next(const struct mq_hours_rule *rule, const struct mq_zone *zone, int64_t at_s)
 {

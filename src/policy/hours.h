@@ -42,7 +42,6 @@ void mq_hours_clear(struct mq_hours *hours);
 /* The index of the rule that names the type, or else of the one for every type; -1: the type is
  * not held. */
 int mq_hours_rule_of(const struct mq_hours *hours, const char *type);
-bool mq_hours_open(const struct mq_hours_rule *rule, const struct mq_zone *zone, int64_t at_s);
 /* The first second from at_s on at which the hours are open. If the zone's known shifts end before,
  * that end, at which a caller looks again. */
 int64_t mq_hours_next(const struct mq_hours_rule *rule, const struct mq_zone *zone, int64_t at_s);

@@ -9,6 +9,13 @@
 static const struct mq_zone zone = {
     {{1772323200, 3600}, {1774746000, 7200}}, 2, INT64_C(1777507200)};
 
+/* 1970 began on a Thursday. */
+static bool is_open(const struct mq_hours_rule *rule, int64_t at_s)
+{
+    int64_t minute = (mq_zone_local(&zone, at_s) / 60 + 3 * 1440) % MQ_WEEK_MINUTES;
+    return rule->open[minute / 8] & 1U << minute % 8;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mq_str text = {(const char *)data, size};
@@ -27,8 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
              at_s += 5 * MQ_DAY_S + 3601) {
             int64_t next_s = mq_hours_next(rule, &zone, at_s);
             bool known = next_s < zone.until_s;
-            REQUIRE(next_s >= at_s && (!known || mq_hours_open(rule, &zone, next_s)));
-            REQUIRE(next_s == at_s || !mq_hours_open(rule, &zone, next_s - 1));
+            REQUIRE(next_s >= at_s && (!known || is_open(rule, next_s)));
+            REQUIRE(next_s == at_s || !is_open(rule, next_s - 1));
         }
     }
     mq_hours_clear(&hours);

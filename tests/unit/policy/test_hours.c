@@ -232,8 +232,15 @@ static void test_openings(void **state)
     }
 }
 
-/* mq_hours_next() is the first second at which mq_hours_open() is true, for each minute around a
- * change of the clocks. */
+/* 1970 began on a Thursday. */
+static bool is_open(const struct mq_hours_rule *rule, const struct mq_zone *zone, int64_t at_s)
+{
+    int64_t minute = (mq_zone_local(zone, at_s) / 60 + 3 * 1440) % MQ_WEEK_MINUTES;
+    return rule->open[minute / 8] & 1U << minute % 8;
+}
+
+/* mq_hours_next() is the first second that is open, for each minute around a change of the
+ * clocks. */
 static void test_next_is_first_open(void **state)
 {
     static const struct mq_zone *const zones[] = {
@@ -250,11 +257,11 @@ static void test_next_is_first_open(void **state)
             const struct mq_hours_rule *rule = &hours.rules[0];
             int64_t change = zones[z]->shifts[1].from_s, next = INT64_MAX;
             for (int64_t t = change + 16 * MQ_DAY_S; t > change - 16 * MQ_DAY_S; t -= 60) {
-                next = mq_hours_open(rule, zones[z], t) ? t : next;
+                next = is_open(rule, zones[z], t) ? t : next;
                 if (next != INT64_MAX) {
                     assert_int_equal(mq_hours_next(rule, zones[z], t), next);
                     assert_int_equal(mq_hours_next(rule, zones[z], t - 59),
-                                     mq_hours_open(rule, zones[z], t - 60) ? t - 59 : next);
+                                     is_open(rule, zones[z], t - 60) ? t - 59 : next);
                 }
             }
             mq_hours_clear(&hours);
