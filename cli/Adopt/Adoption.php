@@ -105,7 +105,7 @@ final class Adoption
             $this->database->beginRows();
             $copy->store($source, $copy->own());
         } finally {
-            $this->database->rollBack();
+            Database::rollBack($this->database->pdo);
             $this->database->tidy();
         }
     }
@@ -224,7 +224,7 @@ final class Adoption
         $objects = $about['created'] ? $this->database->objects($this->names->table) : [];
         $this->record->write(['state' => AdoptionRecord::DONE, 'lost' => $lost, 'rows' => $rows,
             'objects' => $objects] + $about);
-        $dryRun ? $this->database->rollBack() : $this->database->commit();
+        $dryRun ? Database::rollBack($this->database->pdo) : $this->database->commit();
         $this->database->tidy();
     }
 
@@ -244,7 +244,7 @@ final class Adoption
     private function back(\Throwable $e, string $source): \Throwable
     {
         try {
-            $this->database->rollBack();
+            Database::rollBack($this->database->pdo);
             if ($this->database->isOneTransaction() || $this->record->read() === null) {
                 $this->database->tidy();
                 return $e;

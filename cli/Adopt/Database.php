@@ -263,10 +263,10 @@ abstract class Database
         $this->pdo->exec('COMMIT');
     }
 
-    public function rollBack(): void
+    public static function rollBack(PDO $pdo): void
     {
         try {
-            $this->pdo->exec('ROLLBACK');
+            $pdo->exec('ROLLBACK');
         } catch (PDOException) {
             // The database has rolled back already, or no transaction was begun.
         }

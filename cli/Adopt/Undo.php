@@ -82,7 +82,7 @@ final class Undo
             }
             $this->database->commit();
         } catch (\Throwable $e) {
-            $this->database->rollBack();
+            Database::rollBack($this->database->pdo);
             throw $e;
         }
         return [];
@@ -216,7 +216,7 @@ final class Undo
                 $this->record->write($undoing);
                 $database->commit();
             } catch (\Throwable $e) {
-                $database->rollBack();
+                Database::rollBack($database->pdo);
                 throw $e;
             }
         }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Move;
 
 use MailQueue;
+use MailQueue\Cli\Adopt\Database;
 use MailQueue\Cli\Adopt\Names;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Named;
@@ -203,7 +204,7 @@ final class Store
             $this->exec('COMMIT');
             return $result;
         } catch (\Throwable $e) {
-            $this->rollBack();
+            Database::rollBack($this->pdo);
             throw $e;
         }
     }
@@ -222,15 +223,6 @@ final class Store
         $hasLimit = version_compare(is_string($version) ? $version : '0', '9.6', '>=');
         return ['BEGIN ISOLATION LEVEL READ COMMITTED', 'SET LOCAL lock_timeout = 5000',
             ...($hasLimit ? ['SET LOCAL idle_in_transaction_session_timeout = 60000'] : [])];
-    }
-
-    private function rollBack(): void
-    {
-        try {
-            $this->pdo->exec('ROLLBACK');
-        } catch (PDOException) {
-            // The database has rolled back already, or the connection is lost.
-        }
     }
 
     /**
@@ -325,7 +317,7 @@ final class Store
             array_map($this->exec(...), $this->beginning());
             return $this->nextId();
         } finally {
-            $this->rollBack();
+            Database::rollBack($this->pdo);
         }
     }
 
