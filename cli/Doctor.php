@@ -28,6 +28,7 @@ final class Doctor extends Check
     private const RUN_MAX_AGE_S = 900;
     private const CLOCK_SLACK_S = 5;
     private const PARKED_MAX = 10_000;
+    private const NO_RELAY = 'the mail names the relay'; // an error of src/worker/relay/route.c
 
     public function __construct(private readonly Settings $settings)
     {
@@ -253,7 +254,7 @@ final class Doctor extends Check
     /** Mail that the worker put back because the map of relays lacks the relay that it names. */
     private function unknownRelays(MailQueue $queue): void
     {
-        $jobs = $queue->jobs(limit: self::PARKED_MAX, error: 'the mail names the relay "');
+        $jobs = $queue->jobs(limit: self::PARKED_MAX, error: self::NO_RELAY);
         $names = array_unique(array_map(static fn (Job $job): ?string => $job->relay, $jobs));
         $jobs === [] || $this->add(
             false,
@@ -261,7 +262,7 @@ final class Doctor extends Check
                 . implode(', ', array_slice($names, 0, 10)),
             'Add it to the relays file (mailqueue work --relays). It is looked for once an hour. '
             . 'To try at once:',
-            $this->settings->command('retry --error \'the mail names the relay\' --yes')
+            $this->settings->command('retry --error ' . Terminal::word(self::NO_RELAY) . ' --yes')
         );
     }
 
