@@ -123,6 +123,32 @@ function missing_files(string $root): array
     return $missing;
 }
 
+/** @return list<string> paths and functions that docs/architecture.md names but that do not exist */
+function missing_names(string $root): array
+{
+    $paths = ['/mailqueue.c', '/php_mailqueue.h', '/CHANGELOG.md', '/CONTRIBUTING.md'];
+    $code = file_get_contents("$root/mailqueue.c");
+    foreach (['src', 'cli', 'web', 'stubs', 'tests', 'tools', 'docs', 'integrations'] as $directory) {
+        foreach (new \RecursiveIteratorIterator(new \RecursiveDirectoryIterator("$root/$directory",
+            \FilesystemIterator::SKIP_DOTS)) as $path) {
+            $paths[] = substr((string) $path, strlen($root));
+            $code .= preg_match('/\.(?:[ch]|php)\z/', (string) $path) ? file_get_contents((string) $path) : '';
+        }
+    }
+    $page = file_get_contents("$root/docs/architecture.md");
+    preg_match_all('~`([\w./*-]+(?:/|\.(?:[ch*]|php|phpt|py|inc|sql|md)))`~', $page, $names);
+    $lacks = static fn(string $name): bool => !array_filter($paths, static fn(string $path): bool =>
+        fnmatch(str_ends_with($name, '/') ? "*/$name*" : "*/$name", $path))
+        && !preg_match('~#include <(?:\w+/)?' . preg_quote($name) . '>~', $code); // a library's header
+    $missing = array_filter($names[1], $lacks);
+    preg_match_all('~`(?:\w+::)?(\w+)\(\)`~', $page, $names);
+    foreach ($names[1] as $name) {
+        preg_match("/\\b$name\\(/", $code) || $missing[] = "$name()";
+    }
+    return array_map(static fn(string $name): string => "docs/architecture.md: there is no $name",
+        array_values(array_unique($missing)));
+}
+
 /** The shell script of a step. */
 function script(array $step, array $blocks, string $root): string
 {
@@ -140,7 +166,8 @@ function script(array $step, array $blocks, string $root): string
 $root = dirname(__DIR__, 2);
 $blocks = blocks($root);
 ['steps' => $steps, 'left' => $left] = require __DIR__ . '/scenario.php';
-$missing = [...uncovered($blocks, $steps, $left), ...broken_links($root), ...missing_files($root)];
+$missing = [...uncovered($blocks, $steps, $left), ...broken_links($root), ...missing_files($root),
+    ...missing_names($root)];
 if ($missing || ($argv[1] ?? '') === '--check') {
     echo implode("\n", $missing), $missing ? "\n" : '';
     exit($missing ? 1 : 0);
