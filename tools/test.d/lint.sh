@@ -142,6 +142,22 @@ lint_braces() {
     ! grep -nE '^[[:space:]]*(((if|for|while) \(.*\))|(\} )?else)$' $(core_sources) $(php_sources)
 }
 
+# Prints what leaves the loop of a transaction, which only mq_tx_next() may end
+# (src/queue/sql/transaction.h).
+lint_transactions() {
+    # shellcheck disable=SC2046
+    awk '{ match($0, /^ */); at = RLENGTH }
+        /while \(.*mq_tx_next\(/ { loop = at; inner = -1; inside = 1; next }
+        inside && inner < 0 && /^ *(for|while|switch) \(/ { inner = at }
+        inside && /^ *}/ && at == inner { inner = -1 }
+        inside && /^ *}/ && at == loop { inside = 0 }
+        inside && (/(^|[^A-Za-z_])(return|goto|MQ_TRY)[^A-Za-z_]/ || (inner < 0 && /^ *break;/)) {
+            print FILENAME ":" FNR ": " $0
+            found = 1
+        }
+        END { exit found }' $(core_sources) $(php_sources)
+}
+
 lint_php_size() {
     local -a files
     mapfile -t files < <(find bin cli web tools examples integrations bench -type f |
@@ -256,6 +272,7 @@ part_lint() {
         check "lint/size-$size" lint_size "$size"
     done
     check lint/braces lint_braces
+    check lint/transactions lint_transactions
     check lint/size-tree tools/lint-size tree
     check lint/size-complexity lint_complexity
     check lint/bench lint_bench
