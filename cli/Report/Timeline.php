@@ -28,6 +28,12 @@ final class Timeline
         return self::rows($queue, 'job_id = ?1 ORDER BY id LIMIT 1000', [$id]);
     }
 
+    /** @return list<Row> all, in their order */
+    public static function all(MailQueue $queue, int $id): array
+    {
+        return self::rows($queue, 'job_id = ?1 ORDER BY id', [$id]);
+    }
+
     /** @return list<Row> all that have the address in reply, subject or reference */
     public static function naming(MailQueue $queue, string $address): array
     {

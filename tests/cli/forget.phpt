@@ -77,6 +77,19 @@ on_backends(['native', 'pgsql', 'mysql'], function (Backend $backend): void {
         echo json_encode([$progress['recipients'], $progress['waiting']]), ' ';
     }
     echo json_encode($pdo->query('SELECT address FROM mail_recipient')->fetchAll(PDO::FETCH_COLUMN)), "\n";
+
+    // The queue has the domain in another form. The history has more rows than show prints.
+    $idn = $mail(['Ann@Bücher.example']);
+    $queue->campaign('fall')->add(['ann@bücher.example']);
+    $pdo->exec('INSERT INTO mail_log (at, job_id, mail_type, event, attempt, recipients, uncertain, reply) VALUES '
+        . implode(', ', array_fill(0, 1002, "(1, $idn, 'mail', 'try_later', 1, 1, 0, 'later')")));
+    foreach (['<ann@xn--bcher-kva.example>', 'ann@bücher.example'] as $i => $name) {
+        $pdo->exec("INSERT INTO mail_log (at, job_id, mail_type, event, attempt, recipients, uncertain, reply)
+            VALUES (1, 100 + $i, 'mail', 'refused', 1, 1, 0, '550 $name is unknown')");
+    }
+    $say($run('--yes', 'ann@bücher.example'));
+    echo json_encode([$queue->job($idn), $queue->campaign('fall')->progress()['waiting'],
+        (int) $pdo->query('SELECT count(*) FROM mail_log WHERE at = 1')->fetchColumn()]), "\n";
 });
 ?>
 --EXPECT--
@@ -106,3 +119,7 @@ It was a recipient of 2 campaigns.
 Mail 6 stays: it is being sent. Repeat the command when it has left.
 The worker's log names addresses, too, until logrotate deletes it. Messages to others that mention the address are not searched.
 [2,0] [1,1] ["[\"not-me@example.org\"]","[\"not-me@example.org\"]"]
+exit 0: Erased 1 mail and 1004 rows of the history.
+It was a recipient of a campaign.
+The worker's log names addresses, too, until logrotate deletes it. Messages to others that mention the address are not searched.
+[null,1,0]
