@@ -266,6 +266,7 @@ return [
     'Expires' => 'Verfällt',
     'None yet, or the history is off (mailHistoryDays).'
         => 'Noch keine, oder die Historie ist ausgeschaltet (mailHistoryDays).',
+    'There are older attempts. The newest %s:' => 'Es gibt ältere Versuche. Die neuesten %s:',
     'Message' => 'Nachricht',
     'Headers' => 'Kopfzeilen',
     'Text' => 'Text',
