@@ -196,14 +196,15 @@ final class Commands
             'args' => '[ID…]',
             'words' => PHP_INT_MAX,
             'text' => 'Bring failed mail back. Without ids: all mail that waits for its next '
-                . 'attempt, was refused, or failed too often. Exit 1 if no mail of the ids can be '
-                . 'brought back.',
+                . 'attempt, was refused, or failed too often; says how many, and asks. Exit 1 if '
+                . 'no mail of the ids can be brought back.',
             'examples' => [
                 'mailqueue retry',
                 'mailqueue retry --once 4711 4712',
                 "mailqueue retry --error 'mailbox full' --yes",
             ],
-            'options' => self::BULK + [
+            'options' => self::FILTER + [
+                'yes' => 'do not ask: bring back all, or what the filter finds',
                 'all' => 'without ids: also mail that was put on hold, or is uncertain and so may '
                     . 'arrive twice',
                 'once' => 'one more attempt only',
