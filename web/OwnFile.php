@@ -52,8 +52,8 @@ final class OwnFile
         $path = "$this->directory/$this->name";
         $handle = $this->isOurs() ? @fopen($path, 'c+') : false;
         if ($handle === false || !flock($handle, LOCK_EX)) {
-            throw new Refusal("Logins cannot be counted, so nobody can log in: $this->directory "
-                . 'must be a directory that only this user can write to.', 503);
+            throw new Refusal('Logins cannot be counted, so nobody can log in: %s must be a '
+                . 'directory that only this user can write to.', 503, $this->directory);
         }
         $kept = json_decode((string) stream_get_contents($handle), true);
         /** @var list<Entry> $known */
@@ -63,7 +63,7 @@ final class OwnFile
         $isKept = $entries === null || (ftruncate($handle, 0) && rewind($handle)
             && @fwrite($handle, $text) === strlen($text));
         fclose($handle);
-        return $isKept ? $result : throw new Refusal("Logins cannot be counted, so nobody can log "
-            . "in: $path cannot be written. Is the disk full?", 503);
+        return $isKept ? $result : throw new Refusal('Logins cannot be counted, so nobody can log '
+            . 'in: %s cannot be written. Is the disk full?', 503, $path);
     }
 }

@@ -176,8 +176,12 @@ final class Page
         $status = $e instanceof Refusal ? $e->status : ($e instanceof \ValueError ? 400
             : ($isOurs ? 503 : 500));
         $isKnown = $isOurs || $e instanceof Refusal;
-        $text = $isKnown ? Failure::text($e)
-            : $texts->t("An error that the page does not know. PHP's error log says more.");
+        $text = match (true) {
+            $e instanceof Refusal => $e->in($texts),
+            $isOurs => Failure::text($e),
+            default => $texts->t("An error that the page does not know. PHP's error log says "
+                . 'more.'),
+        };
         if ($status >= 500) {
             error_log('mailqueue page: ' . ($isKnown ? Terminal::safe($text) : $e));
         }

@@ -399,6 +399,14 @@ return [
         => 'Ansehen ist erlaubt, ändern nicht. Nichts wurde geändert.',
     "An error that the page does not know. PHP's error log says more."
         => 'Ein Fehler, den die Seite nicht kennt. Das Fehlerlog von PHP sagt mehr.',
+    '"%s" must be one line of text. Nothing was changed.'
+        => '„%s“ muss eine Zeile Text sein. Nichts wurde geändert.',
+    'Logins cannot be counted, so nobody can log in: %s must be a directory that only this user '
+        . 'can write to.' => 'Die Anmeldungen lassen sich nicht zählen, darum kann sich niemand '
+        . 'anmelden: %s muss ein Verzeichnis sein, in das nur dieser Benutzer schreiben kann.',
+    'Logins cannot be counted, so nobody can log in: %s cannot be written. Is the disk full?'
+        => 'Die Anmeldungen lassen sich nicht zählen, darum kann sich niemand anmelden: %s lässt '
+        . 'sich nicht schreiben. Ist die Platte voll?',
     'There is no view "%s". The overview leads to all views.'
         => 'Die Ansicht „%s“ gibt es nicht. Die Übersicht führt zu allen.',
     'There is no action "%s". Nothing was changed.'
