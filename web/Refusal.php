@@ -12,7 +12,7 @@ final class Refusal extends \Exception
 
     /**
      * @param string $text in() translates it; one that is translated already stays as it is
-     * @param string ...$values for %s in the text
+     * @param string ...$values for %s in the text; a value can be a text itself
      */
     public function __construct(
         private readonly string $text,
@@ -25,6 +25,6 @@ final class Refusal extends \Exception
 
     public function in(Texts $texts): string
     {
-        return $texts->t($this->text, ...$this->values);
+        return $texts->t($this->text, ...array_map($texts->t(...), $this->values));
     }
 }

@@ -401,12 +401,21 @@ return [
         => 'Ein Fehler, den die Seite nicht kennt. Das Fehlerlog von PHP sagt mehr.',
     '"%s" must be one line of text. Nothing was changed.'
         => '„%s“ muss eine Zeile Text sein. Nichts wurde geändert.',
-    'Logins cannot be counted, so nobody can log in: %s must be a directory that only this user '
-        . 'can write to.' => 'Die Anmeldungen lassen sich nicht zählen, darum kann sich niemand '
-        . 'anmelden: %s muss ein Verzeichnis sein, in das nur dieser Benutzer schreiben kann.',
-    'Logins cannot be counted, so nobody can log in: %s cannot be written. Is the disk full?'
-        => 'Die Anmeldungen lassen sich nicht zählen, darum kann sich niemand anmelden: %s lässt '
-        . 'sich nicht schreiben. Ist die Platte voll?',
+    '%s must be a directory of the user of this PHP, with mode 0700. %s'
+        => '%s muss ein Verzeichnis des Benutzers sein, als der dieses PHP läuft, mit den Rechten '
+        . '0700. %s',
+    '%s cannot be written. Is the disk full, or its directory read-only? %s'
+        => '%s lässt sich nicht schreiben. Ist die Platte voll oder das Verzeichnis nur lesbar? '
+        . '%s',
+    '%s cannot be read: the user of this PHP must own it, with mode 0600. %s'
+        => '%s lässt sich nicht lesen: Die Datei muss dem Benutzer gehören, als der dieses PHP '
+        . 'läuft, mit den Rechten 0600. %s',
+    'Without it nobody can log in.' => 'Ohne sie kann sich niemand anmelden.',
+    'Without it nobody is let in, because it says who has logged out.'
+        => 'Ohne sie kommt niemand hinein, denn sie sagt, wer sich abgemeldet hat.',
+    'This browser is logged out. But a copy of its cookie stays valid for up to 12 hours, or until '
+        . 'the password is another one.' => 'Dieser Browser ist abgemeldet. Aber eine Kopie seines '
+        . 'Cookies gilt noch bis zu 12 Stunden, oder bis das Passwort ein anderes ist.',
     'There is no view "%s". The overview leads to all views.'
         => 'Die Ansicht „%s“ gibt es nicht. Die Übersicht führt zu allen.',
     'There is no action "%s". Nothing was changed.'
