@@ -78,14 +78,15 @@ final class Page
         $links = new Links($this->keep);
         $gate = new Gate($request, $this->options->proxies);
         $key = $this->access === null ? $this->options->hash : '';
-        $session = new Session($request, $gate->isSecure, $key);
+        $session = null;
         try {
+            $session = new Session($request, $gate->isSecure, $key);
             $response = $this->answer($request, $texts, $links, $gate, $session);
         } catch (\Throwable $e) {
             $response = self::failed($e, $request, $texts, new Layout($texts, $links));
         }
         // What the script asks for by itself does not keep a session alive.
-        $cookie = $request->choice('part') === null ? $session->cookie() : null;
+        $cookie = $request->choice('part') === null ? $session?->cookie() : null;
         $language = $request->choice('language') === null ? null
             : "mailqueue_language=$texts->language; Path=/; SameSite=Strict; Max-Age=31536000";
         $response->cookies = array_values(array_filter([$cookie, $language]));

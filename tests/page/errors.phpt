@@ -95,6 +95,21 @@ $tell('the cookie of an earlier logout', $gone->get());
 $tell('a login', (new Browser($small))->logIn('wrong'));
 echo implode(' ', array_map(fn(string $name): int => count(json_decode(file_get_contents($own($name))) ?? []), ['ended', 'logins'])), ' entries, files: ',
     implode(' ', array_diff(scandir($ours), ['.', '..'])), "\n";
+
+echo "-- lists that cannot be read\n";
+// Root, too, must not be able to read it.
+$plain = serve_page($fresh, ['TMPDIR' => $lists], null, '[ "$(id -u)" != 0 ] || set -- setpriv --bounding-set=-dac_override,-dac_read_search "$@"; exec "$@"');
+unlink($own('logins'));
+$here = (new Browser($plain))->logIn();
+foreach ([[$own('ended'), 0], [$ours, 0500], [$ours, 0300], [$ours, 0755]] as [$path, $mode]) {
+    $before = fileperms($path) & 0777;
+    chmod($path, $mode);
+    $tell(basename($path) === 'ended' ? 'the file' : sprintf('the directory with %o', $mode), $here->get('/?view=mails'));
+    $mode === 0500 && $tell('a login there', (new Browser($plain))->logIn());
+    chmod($path, $before);
+}
+$tell('and then', $here->get('/?view=mails'));
+echo preg_replace('~\S+/mailqueue-page-\d+~', '%', page_log($plain));
 ?>
 --EXPECT--
 -- asked for
@@ -163,3 +178,15 @@ then: 403 Log in
 the cookie of an earlier logout: 403 Log in
 a login: 503 %/logins cannot be written. Is the disk full, or its directory read-only? Without it nobody can log in.
 61 60 entries, files: ended ended.lock logins logins.lock
+-- lists that cannot be read
+the file: 503 %/ended cannot be read: the user of this PHP must own it, with mode 0600. Without it nobody is let in, because it says who has logged out.
+the directory with 500: 200 Mails
+a login there: 503 %/logins cannot be written. Is the disk full, or its directory read-only? Without it nobody can log in.
+the directory with 300: 503 % must be a directory of the user of this PHP, with mode 0700. Without it nobody is let in, because it says who has logged out.
+the directory with 755: 503 % must be a directory of the user of this PHP, with mode 0700. Without it nobody is let in, because it says who has logged out.
+and then: 200 Mails
+mailqueue page: admin@127.0.0.1: logged in
+mailqueue page: %/ended cannot be read: the user of this PHP must own it, with mode 0600. Without it nobody is let in, because it says who has logged out.
+mailqueue page: %/logins cannot be written. Is the disk full, or its directory read-only? Without it nobody can log in.
+mailqueue page: % must be a directory of the user of this PHP, with mode 0700. Without it nobody is let in, because it says who has logged out.
+mailqueue page: % must be a directory of the user of this PHP, with mode 0700. Without it nobody is let in, because it says who has logged out.
