@@ -163,7 +163,8 @@ final class Commands
                 'mailqueue list --limit 10 --after 4711',
             ],
             'options' => self::FILTER + [
-                'limit=N' => 'at most N (default 50)',
+                'limit=N' => 'at most N (default 50); above 100, the column "next" has the next '
+                    . 'attempt, not when the mail is expected to go',
                 'after=ID' => 'only higher ids',
             ],
         ],
