@@ -44,6 +44,7 @@ struct mq_claim_request {
      * none if they are not known, or if it must wait until `opens_s`. */
     void (*relays_of)(void *context, const struct mq_job *job, struct mq_relay_list *out);
     void *relays_context;
+    bool whole; /* the run's only relay sends a mail to all its recipients at once, or not at all */
     const char *const *dead_tokens; /* of workers known to be dead: their jobs are recovered */
     size_t dead_count;
     const struct mq_evidence_source *evidence; /* NULL: none */

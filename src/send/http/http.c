@@ -363,6 +363,7 @@ enum mq_status mq_http_new(struct mq_dsn *dsn, const struct mq_transport_options
     pool->transport.ops = &ops;
     pool->transport.clock = options->clock;
     pool->api = mq_http_api_of(dsn);
+    pool->transport.whole = pool->api->whole;
     pool->dsn = *dsn;
     *dsn = (struct mq_dsn){0};
     enum mq_status status = open_pool(pool, options, err);

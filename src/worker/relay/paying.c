@@ -153,6 +153,7 @@ void mq_run_relays_of(const struct mq_run *run, struct mq_claim_request *request
     bool several = run->relays->lane_count > 1 || run->relays->choose;
     request->relays_of = several ? relays_of : NULL;
     request->relays_context = (void *)run;
+    request->whole = !several && run->relays->lanes[0]->transport->whole;
 }
 
 /* ---- lanes that cannot be used ---- */
