@@ -415,6 +415,7 @@ static void fill_transfer(struct mq_delivery *delivery)
     }
     transfer->notify = job->notify;
     transfer->job = job;
+    transfer->refused = job->refused;
     transfer->enter = enter;
     transfer->to_7bit = to_7bit;
     transfer->context = delivery;
