@@ -103,6 +103,7 @@ static bool begin_request(struct mq_http_slot *slot)
     }
     slot->in_body = false;
     slot->began_us = mq_transport_now_us(&pool->transport);
+    slot->answers_before = pool->answers;
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
         mq_http_give_back(slot, MQ_TRANSFER_LEASE_OVER);
         return false;
