@@ -138,6 +138,7 @@ static bool has_token(struct mq_http_pool *pool, bool tells)
         return false;
     }
     enum mq_oauth_state state = mq_oauth_step(pool->account);
+    mq_oauth_take_news(pool->account, pool->transport.note, sizeof pool->transport.note);
     if (state == MQ_OAUTH_FAILED && tells && may_begin) {
         const char *why = mq_oauth_failure(pool->account, &retry_after_s);
         mq_transport_in_trouble(&pool->transport, why, retry_after_s);

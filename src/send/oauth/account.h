@@ -51,6 +51,9 @@ void mq_oauth_accepted(struct mq_oauth *account, unsigned generation);
  * The next mq_oauth_step() gets another one all the same: a person may have logged in again. */
 bool mq_oauth_refused(struct mq_oauth *account, unsigned generation);
 
+/* Writes news for the log, such as that a token cannot be stored; if there are none, *out stays. */
+void mq_oauth_take_news(struct mq_oauth *account, char *out, size_t size);
+
 /* Why there is no token, with the cure. Has no secret in it, and fits a relay's trouble.
  * *retry_after_s (may be NULL): as the token endpoint named it; 0: it did not. */
 const char *mq_oauth_failure(const struct mq_oauth *account, int64_t *retry_after_s);

@@ -234,6 +234,13 @@ bool mq_connector_may_begin(struct mq_connector *connector, struct mq_connect_re
     return state == MQ_OAUTH_READY;
 }
 
+void mq_connector_take_news(struct mq_connector *connector, char *out, size_t size)
+{
+    if (connector->account != NULL) {
+        mq_oauth_take_news(connector->account, out, size);
+    }
+}
+
 int64_t mq_connector_shorten(struct mq_connector *connector, int64_t timeout_ms)
 {
     if (connector->account == NULL || !mq_oauth_is_busy(connector->account)) {
