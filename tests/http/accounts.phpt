@@ -186,7 +186,7 @@ who gets it:
     gone
 -- a token that is refused
 empty, 2 sent, ; 1 token requests
-another token too: relay, pending 0, account shop: log in again: mailqueue login generic --account shop; it said: 401 wrong authorization
+another token too: relay, pending 0, the relay refuses a new token of account shop: may it send as this user? If so, log in again: mailqueue login generic --account shop; it said: 401 wrong authorization
 -- errors in the shapes of the documentation
 empty, 1 sent, failed 1, goes on
     403 ErrorSendAsDenied: No right to send for this mailbox.

@@ -368,9 +368,12 @@ const char *mq_oauth_failure(const struct mq_oauth *account, int64_t *retry_afte
 void mq_oauth_tell_refused(const struct mq_oauth *account, char *reply, size_t size)
 {
     char why[MQ_OAUTH_FAILURE_MAX];
-    snprintf(why, sizeof why, "account %s: ", account->name);
+    snprintf(why, sizeof why,
+             "the relay refuses a new token of account %s: may it send as this user? If so, ",
+             account->name);
     mq_oauth_append_login(why, account->name, &account->members);
-    size_t used = mq_str_printable(why, sizeof why, strlen(why), MQ_STR("; it said: "));
+    size_t used = mq_str_printable(why, sizeof why, strlen(why),
+                                   mq_str_of(reply[0] != '\0' ? "; it said: " : ""));
     mq_str_printable(why, sizeof why, used, mq_str_of(reply));
     snprintf(reply, size, "%s", why);
 }
