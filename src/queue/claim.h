@@ -19,6 +19,7 @@ struct mq_turns;
 
 #define MQ_FINAL_TIMEOUT_S 600 /* RFC 5321, 4.5.3.2.6 */
 enum { MQ_CLAIM_MAX = 1000 };  /* jobs per claim */
+enum { MQ_CLAIM_WHY_MAX = 256 };
 /* The most that one transaction deletes, recovers or passes over. */
 #define MQ_ROWS_A_CYCLE  1000               /* expired, orphaned, recovered, deleted rows */
 #define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* octets of deleted messages, or one message */
@@ -43,7 +44,10 @@ struct mq_claim_request {
     /* Set if the run can use several relays: lists the open ones for a job, in the transaction;
      * none if they are not known, or if it must wait until `opens_s`. */
     void (*relays_of)(void *context, const struct mq_job *job, struct mq_relay_list *out);
-    void *relays_context;
+    /* Says why a job can go to no relay of the run, by what the job itself names; the claim puts it
+     * back then. False: it can. NULL: the same. */
+    bool (*has_no_relay)(void *context, const struct mq_job *job, char why[MQ_CLAIM_WHY_MAX]);
+    void *relays_context; /* of both */
     bool whole; /* the run's only relay sends a mail to all its recipients at once, or not at all */
     const char *const *dead_tokens; /* of workers known to be dead: their jobs are recovered */
     size_t dead_count;

@@ -254,6 +254,7 @@ static enum mq_status consider(struct mq_taking *t, struct mq_job *job, struct m
         return MQ_OK;
     }
     MQ_TRY(drop(t, job, &dropped, err));
+    MQ_TRY(dropped ? MQ_OK : mq_taking_has_no_relay(t, job, &dropped, err));
     if (!dropped && t->request->relays_of) {
         t->request->relays_of(t->request->relays_context, job, &relays);
     }

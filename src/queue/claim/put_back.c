@@ -1,5 +1,5 @@
-/* Mail that a claim puts back, as its hours have not begun or its relays are all paused; and what
- * becomes of that when the hours or the limits change. */
+/* Mail that a claim puts back, as its hours have not begun, or its relays are all paused or not
+ * known; and what becomes of that when the hours or the limits change. */
 #include "queue/claim/taking.h"
 
 #include "queue/config/kept_hours.h"
@@ -8,6 +8,8 @@
 #include "queue/sql/transaction.h"
 #include "queue/windows/payments.h"
 #include "queue/windows/windows.h"
+
+#define UNKNOWN_S 3600 /* mail whose relay is not known comes again then */
 
 /* Writes one opening to all jobs of the chunk that wait for it, beginning with the first of them.
  */
@@ -66,6 +68,22 @@ bool mq_taking_puts_back(struct mq_taking *t, const struct mq_job *job,
     t->dropped.rows++;
     t->puts_back = true;
     return true;
+}
+
+enum mq_status mq_taking_has_no_relay(struct mq_taking *t, const struct mq_job *job, bool *does,
+                                      struct mq_error *err)
+{
+    const struct mq_claim_request *request = t->request;
+    char why[MQ_CLAIM_WHY_MAX];
+    *does = request->has_no_relay && request->has_no_relay(request->relays_context, job, why);
+    if (!*does) {
+        return MQ_OK;
+    }
+    t->dropped.rows++;
+    t->puts_back = true;
+    return mq_sql_exec_text(
+        t->tx->queue, "UPDATE {t} SET next_attempt_at = ?1, last_error = ?2 WHERE id = ?3",
+        MQ_ARGS(mq_int(t->tx->now_s + UNKNOWN_S), mq_cstr(why), mq_int(job->id)), err);
 }
 
 enum mq_status mq_taking_forward(struct mq_taking *t, bool *more, struct mq_error *err)

@@ -36,6 +36,10 @@ struct mq_taking {
  * rows do not become ever more of them. Returns whether it did. */
 bool mq_taking_puts_back(struct mq_taking *t, const struct mq_job *job,
                          const struct mq_relay_list *relays);
+/* Puts a job back that names a relay which the run does not know, with the reason in last_error.
+ * *does: it was such a job. */
+enum mq_status mq_taking_has_no_relay(struct mq_taking *t, const struct mq_job *job, bool *does,
+                                      struct mq_error *err);
 /* Writes what was put back since the last call. */
 enum mq_status mq_taking_write_back(struct mq_taking *t, struct mq_error *err);
 /* Brings forward the next rows that other hours or limits than the present ones put back. *more:

@@ -1,6 +1,7 @@
 /* Which route a mail takes: the one that the application, the mail itself or its sender says. */
 #include <stdio.h>
 
+#include "queue/claim.h"
 #include "send/dsn_text.h"
 #include "worker/deliveries.h"
 #include "worker/relay/route.h"
@@ -31,21 +32,29 @@ static struct mq_route *chosen(struct mq_delivery *delivery)
     return status == MQ_OK ? route : NULL;
 }
 
+bool mq_run_lacks_relay(const struct mq_run *run, const struct mq_job *job, char *why)
+{
+    char shown[80];
+    if (run->relays->choose || !job->relay || mq_relays_find(run->relays, mq_str_of(job->relay))) {
+        return false;
+    }
+    mq_str_printable(shown, sizeof(shown), 0, mq_str_of(job->relay));
+    snprintf(why, MQ_CLAIM_WHY_MAX,
+             "the mail names the relay \"%s\", which the map of relays does not have; add it there "
+             "(mailqueue work --relays)",
+             shown);
+    return true;
+}
+
 /* The route that the job names; NULL: the mail has gone back. */
 static struct mq_route *named(struct mq_delivery *delivery)
 {
-    const char *name = delivery->job.relay;
-    struct mq_route *route = mq_relays_find(delivery->run->relays, mq_str_of(name));
-    char shown[80], why[240];
-    if (!route) {
-        mq_str_printable(shown, sizeof(shown), 0, mq_str_of(name));
-        snprintf(why, sizeof(why),
-                 "the mail names the relay \"%s\", which the map of relays does not have; add it "
-                 "there (mailqueue work --relays)",
-                 shown);
+    char why[MQ_CLAIM_WHY_MAX];
+    if (mq_run_lacks_relay(delivery->run, &delivery->job, why)) { /* composing has named it */
         mq_delivery_put_back(delivery, UNKNOWN_S, why);
+        return NULL;
     }
-    return route;
+    return mq_relays_find(delivery->run->relays, mq_str_of(delivery->job.relay));
 }
 
 struct mq_route *mq_run_route_of(const struct mq_run *run, const struct mq_job *job)
