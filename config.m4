@@ -213,7 +213,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/campaign/table.c
     src/queue/claim/claim.c
     src/queue/claim/closed.c
-    src/queue/claim/put_back.c
     src/queue/claim/turns.c
     src/queue/config/config.c
     src/queue/config/kept_hours.c
@@ -254,7 +253,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/windows/flying.c
     src/queue/windows/ledger.c
     src/queue/windows/line.c
-    src/queue/windows/name.c
     src/queue/windows/payments.c
     src/queue/windows/windows.c
     src/queue/worker_calls.c
@@ -313,7 +311,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/manager.c
     src/worker/memory.c
     src/worker/relay/answers.c
-    src/worker/relay/choice.c
     src/worker/relay/closing.c
     src/worker/relay/kept.c
     src/worker/relay/lane.c

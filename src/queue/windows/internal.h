@@ -61,7 +61,8 @@ struct mq_windows {
 };
 
 bool mq_is_strict(const struct mq_tx *tx);
-/* A window's name in the table, in small letters, malloc'ed. NULL without memory. */
+/* A window's name in the table, in small letters, malloc'ed. It has no N, so that a limit that is
+ * raised or lowered keeps its count. NULL without memory. */
 char *mq_window_name(const struct mq_limit *limit, struct mq_str who);
 /* How long a recipient counts: one second more, because times are cut to seconds. */
 int64_t mq_window_span_s(const struct mq_limit *limit);

@@ -16,7 +16,7 @@ struct mq_http_slot {
     int64_t began_us;
     unsigned generation; /* of the account's token */
     bool connecting;
-    bool in_body; /* enter(MQ_PHASE_BODY) was called */
+    bool in_body;            /* enter(MQ_PHASE_BODY) was called */
     uint64_t answers_before; /* pool->answers when the request began */
 };
 

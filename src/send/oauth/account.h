@@ -57,7 +57,7 @@ void mq_oauth_take_news(struct mq_oauth *account, char *out, size_t size);
 /* Why there is no token, with the cure. Has no secret in it, and fits a relay's trouble.
  * *retry_after_s (may be NULL): as the token endpoint named it; 0: it did not. */
 const char *mq_oauth_failure(const struct mq_oauth *account, int64_t *retry_after_s);
-/* Puts the account and the cure before the reply that refused a new token; "": no reply is known. */
+/* Puts the account and the cure before the reply that refused a new token; "": none is known. */
 void mq_oauth_tell_refused(const struct mq_oauth *account, char *reply, size_t size);
 
 #endif

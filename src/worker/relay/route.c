@@ -112,7 +112,7 @@ static enum pick list(struct mq_group *group, const struct mq_lane *tried, enum 
         best = look(lane, tried);
         if (best >= least && out->count < MQ_PAYMENT_RELAYS_MAX) {
             out->names[out->count++] = lane->transport->name;
-            out->whole = out->whole || lane->transport->whole;
+            out->whole |= lane->transport->whole;
         }
         out->busy = out->busy || (best == FULL && least > FULL);
         if (lane != tried && !mq_lane_is_open(lane)) {
@@ -203,13 +203,6 @@ static int64_t seconds_until(const struct mq_run *run, int64_t at_ms)
 {
     int64_t left_s = (at_ms - mq_run_now_ms(run) + 999) / 1000;
     return left_s < BACK_MIN_S ? BACK_MIN_S : mq_least(left_s, BACK_MAX_S);
-}
-
-void mq_delivery_put_back(struct mq_delivery *delivery, int64_t seconds, const char *why)
-{
-    delivery->back_after_s = seconds;
-    delivery->run->claim.total--;
-    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, why);
 }
 
 /* Puts a mail back until a lane of its route is open. */
