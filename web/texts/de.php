@@ -141,6 +141,7 @@ return [
     'the limit %s' => 'das Limit %s',
     'Waiting for a limit' => 'Warten auf ein Limit',
     'the first until %s' => 'die erste bis %s',
+    '%s or more' => '%s oder mehr',
     'the next one in %s' => 'das nächste in %s',
     'kept for mail of priority 0 and above' => 'für Mails ab Priorität 0 aufgehoben',
     'Workers' => 'Worker',
