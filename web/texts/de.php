@@ -243,8 +243,9 @@ return [
     'Sent again as this new mail.' => 'Noch einmal gesendet. Dies ist die neue Mail.',
     'This mail takes the place of' => 'Diese Mail ersetzt',
     'It was sent again as' => 'Sie wurde noch einmal gesendet als',
-    'These are the first %s. "mailqueue uncertain" lists all.'
-        => 'Dies sind die ersten %s. „mailqueue uncertain“ zeigt alle.',
+    'Looked at mails that are %s, up to %s; the rest would take too long at once. "mailqueue '
+        . 'uncertain" looks at all.' => 'Durchsucht sind Mails im Status „%s“ bis %s; der Rest '
+        . 'würde auf einmal zu lange dauern. „mailqueue uncertain“ durchsucht alle.',
     'This PHP has not loaded the extension mailqueue. Enable it for this server (on Debian: '
         . 'phpenmod mailqueue), then start the server again.'
         => 'Dieses PHP hat die Erweiterung mailqueue nicht geladen. Sie für diesen Server '
@@ -287,6 +288,7 @@ return [
     'all that are uncertain' => 'alle, die ungewiss sind',
     'No mail is uncertain.' => 'Keine Mail ist ungewiss.',
     'Last attempt' => 'Letzter Versuch',
+    'No other mail is uncertain.' => 'Keine weitere Mail ist ungewiss.',
     'Send again' => 'Noch einmal senden',
     'Count as sent' => 'Gilt als gesendet',
     'No relay is known yet. With the history (mailHistoryDays), relays appear here once they were '
