@@ -320,7 +320,8 @@ namespace {
         public function expectedAt(int $id): ?int {}
 
         /**
-         * Brings failed mail back, with the recipients that were refused.
+         * Brings failed mail back, with the recipients that were refused. Without ids it does so in transactions of
+         * 500 mails, unless it is within the application's; if one fails, what those before it brought back stays.
          *
          * @phpstan-param list<int>|null $ids null: all mail that waits for its next attempt, or is parked because it
          *        was refused or its attempts are used up; ids: any that are parked or failed, or that a run put

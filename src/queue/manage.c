@@ -233,40 +233,57 @@ static enum mq_status next_ids(struct mq_queue *queue, int64_t behind, int64_t *
     return status;
 }
 
-static enum mq_status retry_all(struct mq_tx *tx, bool reset, int64_t *changed,
-                                struct mq_error *err)
-{
-    int64_t items[RETRY_CHUNK] = {0};
-    size_t count = 0;
-    do {
-        int64_t last = count ? items[count - 1] : 0;
-        MQ_TRY(next_ids(tx->queue, last, items, &count, err));
-        for (size_t i = 0; i < count; i++) {
-            MQ_TRY(retry_one(tx, items[i], reset, changed, err));
-        }
-    } while (count == RETRY_CHUNK);
-    return MQ_OK;
-}
-
 enum mq_status mq_retry_within(struct mq_tx *tx, const struct mq_ids *ids, bool reset,
+/* So many of all jobs are retried in one transaction. */
                                int64_t *changed, struct mq_error *err)
 {
     *changed = 0;
-    for (size_t i = 0; ids && i < ids->count; i++) {
+    for (size_t i = 0; i < ids->count; i++) {
         MQ_TRY(retry_one(tx, ids->items[i], reset, changed, err));
     }
-    return ids ? MQ_OK : retry_all(tx, reset, changed, err);
+    return MQ_OK;
+}
+
+/* What one transaction retried. */
+struct retried {
+    int64_t changed;
+    int64_t last; /* id; of all jobs */
+    bool more;    /* there may be jobs behind it */
+};
+
+/* Retries the next of all jobs, behind an id: so one that fails again is not tried twice. */
+static enum mq_status retry_next(struct mq_tx *tx, int64_t behind, bool reset, struct retried *out,
+                                 struct mq_error *err)
+{
+    int64_t items[RETRY_CHUNK];
+    struct mq_ids ids = {items, 0};
+    MQ_TRY(next_ids(tx->queue, behind, items, &ids.count, err));
+    out->last = ids.count ? items[ids.count - 1] : behind;
+    out->more = ids.count == RETRY_CHUNK;
+    return mq_retry_within(tx, &ids, reset, &out->changed, err);
 }
 
 enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, bool reset,
                               int64_t *changed, struct mq_error *err)
 {
-    struct mq_tx tx = {.queue = queue};
-    enum mq_status status = MQ_OK;
-    while (mq_tx_next(&tx, &status, err)) {
-        status = mq_retry_within(&tx, ids, reset, changed, err);
-    }
-    return status;
+    struct retried some = {0, 0, false};
+    int64_t sum = 0;
+    do {
+        struct mq_tx tx = {.queue = queue};
+        enum mq_status status = MQ_OK;
+        int64_t behind = some.last;
+        while (mq_tx_next(&tx, &status, err)) {
+            status = ids ? mq_retry_within(&tx, ids, reset, &some.changed, err)
+                         : retry_next(&tx, behind, reset, &some, err);
+        }
+        MQ_TRY(status);
+        sum += some.changed;
+        if (some.more) {
+            mq_tx_leave_free(queue, tx.locked_ms);
+        }
+    } while (some.more);
+    *changed = sum;
+    return MQ_OK;
 }
 
 static enum mq_status hold(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,

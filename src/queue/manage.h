@@ -105,8 +105,8 @@ struct mq_ids {
     size_t count;
 };
 /* Makes jobs pending: those of `ids` that are parked or failed. If `ids` is NULL: all jobs that are
- * failed, or parked as refused or exhausted. `reset` sets attempts to 0; without it, at least one
- * attempt is left. Refused recipients come back. */
+ * failed, or parked as refused or exhausted, 500 a transaction. `reset` sets attempts to 0; without
+ * it, at least one attempt is left. Refused recipients come back. */
 enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, bool reset,
                               int64_t *changed, struct mq_error *err);
 /* Parks those of `ids` that are pending or failed. */
@@ -130,7 +130,6 @@ enum mq_status mq_queue_count_as_sent(struct mq_queue *queue, const struct mq_id
 /* Deletes those of `ids` that are not being sent, about 4 MiB of messages a transaction. */
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err);
-
 /* Deletes rows of the history, by their ids. */
 enum mq_status mq_queue_erase_history(struct mq_queue *queue, const struct mq_ids *rows,
                                       struct mq_error *err);

@@ -27,6 +27,7 @@ final class Mails extends Action
 
     public function retryAll(): Response
     {
+        self::takeTime();
         $count = $this->context->queue->retryFailed();
         $this->note("retry: $count brought back");
         return $this->context->done('retry', $count);
@@ -94,6 +95,7 @@ final class Mails extends Action
     /** @param \Closure(list<int>): int $change */
     private function each(string $action, string $question, \Closure $change): Response
     {
+        self::takeTime();
         $request = $this->context->request;
         $list = new Selection($request->field(...));
         $isAll = $request->field('which') === 'all';
@@ -155,8 +157,6 @@ final class Mails extends Action
      */
     private function change(string $what, array $ids, \Closure $change): int
     {
-        @set_time_limit(0);
-        ignore_user_abort(true);
         $count = 0;
         try {
             foreach (array_chunk($ids, self::AT_ONCE) as $some) {

@@ -356,3 +356,4 @@ enum mq_status mq_campaign_retry(struct mq_queue *queue, int64_t id, int64_t *ch
     } while (count == RETRY_CHUNK);
     return MQ_OK;
 }
+    mq_tx_leave_free(queue, status == MQ_OK ? tx.locked_ms : 0);

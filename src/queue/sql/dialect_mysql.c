@@ -111,6 +111,13 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "ORDER BY id LIMIT ?2) AS walk STRAIGHT_JOIN {t} FORCE INDEX (PRIMARY) ON id = walked "
         "WHERE " MQ_CLAIMABLE_SQL " AND (" MQ_EXPIRED_BY "?3 OR {r} IS NOT NULL){w}",
 
+    /* Without a LIMIT of its own each part would be read to its end. */
+    [MQ_SQL_RETRYABLE] =
+        "SELECT id FROM (SELECT id FROM {t} WHERE status = 'parked' "
+        "AND parked_for IN ('refused','exhausted') AND id > ?1 ORDER BY id LIMIT ?2) AS parked "
+        "UNION ALL SELECT id FROM (SELECT id FROM {t} WHERE status = 'failed' AND id > ?1 "
+        "ORDER BY id LIMIT ?2) AS failed ORDER BY id LIMIT ?2",
+
     /* A derived table with a LIMIT is read to its end; the index of states has the least ids.
      */
     [MQ_SQL_STATS] = MQ_STATS_OF(
