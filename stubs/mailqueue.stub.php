@@ -560,6 +560,14 @@ namespace MailQueue {
         public static function select(\MailQueue $queue, string $sql, array $parameters = []): array {}
 
         /**
+         * The ids of jobs().
+         *
+         * @return list<int>
+         * @throws DatabaseException
+         */
+        public static function jobIds(\MailQueue $queue, ?Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null, ?string $campaign = null): array {}
+
+        /**
          * Deletes rows of mail_log, in one transaction.
          *
          * @param array $ids their ids

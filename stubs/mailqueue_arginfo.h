@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: af472297792856f390955cb1d91ef2d9800c050b */
+ * Stub hash: 71aaf62c3488a959df0383d238510aec8b0f8509 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -238,6 +238,23 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_select,
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, parameters, IS_ARRAY, 0, "[]")
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_jobIds, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
+	ZEND_ARG_OBJ_INFO_WITH_DEFAULT_VALUE(0, status, MailQueue\\Status, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, limit, IS_LONG, 0, "50")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, after, IS_LONG, 0, "0")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, type, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, reference, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, recipient, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, error, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, subject, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, createdBefore, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, uncertain, _IS_BOOL, 0, "false")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, expected, _IS_BOOL, 0, "false")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, until, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, campaign, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_eraseHistory, 0, 2, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
 	ZEND_ARG_TYPE_INFO(0, ids, IS_ARRAY, 0)
@@ -463,6 +480,7 @@ ZEND_METHOD(MailQueue_Internal, connect);
 ZEND_METHOD(MailQueue_Internal, columns);
 ZEND_METHOD(MailQueue_Internal, workers);
 ZEND_METHOD(MailQueue_Internal, select);
+ZEND_METHOD(MailQueue_Internal, jobIds);
 ZEND_METHOD(MailQueue_Internal, eraseHistory);
 ZEND_METHOD(MailQueue_Internal, eraseRecipients);
 ZEND_METHOD(MailQueue_Internal, suppressMany);
@@ -550,6 +568,7 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, columns, arginfo_class_MailQueue_Internal_columns, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, workers, arginfo_class_MailQueue_Internal_workers, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, select, arginfo_class_MailQueue_Internal_select, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, jobIds, arginfo_class_MailQueue_Internal_jobIds, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, eraseHistory, arginfo_class_MailQueue_Internal_eraseHistory, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, eraseRecipients, arginfo_class_MailQueue_Internal_eraseRecipients, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, suppressMany, arginfo_class_MailQueue_Internal_suppressMany, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)

@@ -96,8 +96,8 @@ final class JobChanges extends Command
     ): int {
         $ids = $filter === null ? $this->args->ids(true) : $this->found($filter, $question);
         $count = 0;
-        foreach (array_chunk($ids, self::AT_ONCE) as $some) {
-            $count += $change($some);
+        for ($i = 0; $i < count($ids); $i += self::AT_ONCE) {
+            $count += $change(array_slice($ids, $i, self::AT_ONCE));
         }
         return $this->changed($count, count($ids), $what, $whyNot);
     }
@@ -105,7 +105,10 @@ final class JobChanges extends Command
     /** @return list<int> what the filter finds, once a person or --yes has agreed */
     private function found(Filter $filter, string $question): array
     {
-        $ids = $filter->ids($this->settings->queue());
+        $ids = [];
+        foreach ($filter->ids($this->settings->queue()) as $some) {
+            array_push($ids, ...$some);
+        }
         $count = count($ids);
         $mails = $count === 1 ? '1 mail' : "$count mails";
         $count > 0 && $this->agree(str_replace('%', $mails, $question));

@@ -38,13 +38,20 @@ static void add_condition(struct list_query *list, const char *condition, struct
 #define LOWER(text)      "lower(CAST(" text " AS {A}))"
 #define HOLDS(column, n) "{F}(" LOWER(column) ", " LOWER("?" n) ") > 0"
 
-/* Writes the statement of the slot, with the conditions before the one for the id. */
-static char *write_list(const struct mq_queue *queue, const char *text,
+static enum mq_sql slot_of(const struct mq_job_filter *filter)
+{
+    return filter->state < 0 ? MQ_SQL_JOBS : (enum mq_sql)(MQ_SQL_JOBS_PENDING + filter->state);
+}
+
+/* Writes a slot's statement, from `text` on behind `head`, with the conditions before the one for
+ * the id. */
+static char *write_list(const struct mq_queue *queue, const char *head, const char *text,
                         const struct mq_job_filter *filter, struct list_query *list)
 {
     const char *rest = strstr(text, " AND id > ?1");
     list->values[list->count++] = mq_int(filter->after);
     list->values[list->count++] = mq_int(filter->limit);
+    mq_buffer_cstr(&list->sql, head);
     mq_buffer_append(&list->sql, text, (size_t)(rest - text));
     add_condition(list, " AND mail_type = ?%d", mq_text(filter->type));
     add_condition(list, " AND {r} = ?%d", mq_text(filter->reference));
@@ -64,11 +71,10 @@ static char *write_list(const struct mq_queue *queue, const char *text,
 static enum mq_status list_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
                                 struct mq_job_list *out, struct mq_error *err)
 {
-    enum mq_sql slot =
-        filter->state < 0 ? MQ_SQL_JOBS : (enum mq_sql)(MQ_SQL_JOBS_PENDING + filter->state);
+    enum mq_sql slot = slot_of(filter);
     const char *text = mq_sql_text(queue, slot);
     struct list_query list = {0};
-    char *sql = text ? write_list(queue, text, filter, &list) : NULL;
+    char *sql = text ? write_list(queue, "", text, filter, &list) : NULL;
     bool plain = list.count == 2 && !filter->uncertain;
     struct mq_args args = {list.values, list.count};
     enum mq_status status = MQ_OK;
@@ -99,6 +105,30 @@ enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter 
         mq_job_list_clear(out);
     }
     return status;
+}
+
+/* Reads ids alone, into `items`. */
+static enum mq_status list_ids(struct mq_queue *queue, const struct mq_job_filter *filter,
+                               int64_t *items, size_t *count, struct mq_error *err)
+{
+    const char *text = mq_sql_text(queue, slot_of(filter));
+    struct list_query list = {0};
+    char *sql = text ? write_list(queue, "SELECT id", strstr(text, " FROM "), filter, &list) : NULL;
+    struct mq_args args = {list.values, list.count};
+    enum mq_status status = sql ? mq_sql_query_text(queue, sql, args, err) : mq_error_nomem(err);
+    for (*count = 0; sql && mq_sql_next(queue, &status, err); ++*count) {
+        items[*count] = mq_sql_column_int(queue, 0);
+    }
+    mq_buffer_clear(&list.sql);
+    free(sql);
+    return status;
+}
+
+enum mq_status mq_queue_job_ids(struct mq_queue *queue, const struct mq_job_filter *filter,
+                                int64_t *items, size_t *count, struct mq_error *err)
+{
+    MQ_TRY(mq_schema_check(queue, err));
+    return list_ids(queue, filter, items, count, err);
 }
 
 enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_strays *out, struct mq_error *err)
@@ -219,6 +249,7 @@ static enum mq_status retry_one(struct mq_tx *tx, int64_t id, bool reset, int64_
     return status;
 }
 
+/* So many of all jobs are retried in one transaction. */
 #define RETRY_CHUNK 500
 
 /* Reads the next ids of jobs that are failed, or parked as refused or exhausted. */
@@ -234,7 +265,6 @@ static enum mq_status next_ids(struct mq_queue *queue, int64_t behind, int64_t *
 }
 
 enum mq_status mq_retry_within(struct mq_tx *tx, const struct mq_ids *ids, bool reset,
-/* So many of all jobs are retried in one transaction. */
                                int64_t *changed, struct mq_error *err)
 {
     *changed = 0;

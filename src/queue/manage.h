@@ -80,6 +80,9 @@ struct mq_job_filter {
 /* Lists jobs by ascending id, without their bodies and without rows of an unknown status. */
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
                              struct mq_job_list *out, struct mq_error *err);
+/* The same of their ids alone. `items` has room for the filter's limit. */
+enum mq_status mq_queue_job_ids(struct mq_queue *queue, const struct mq_job_filter *filter,
+                                int64_t *items, size_t *count, struct mq_error *err);
 /* Sets expected_at of waiting jobs: when they will go at the present limits and within their hours,
  * if each mail before them has one recipient; and waits_for of those that wait for their hours or
  * for a limit. Not set if sending is off, or if 10,000 mails or more go before. */
