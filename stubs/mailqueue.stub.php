@@ -499,6 +499,7 @@ namespace MailQueue {
      * What bin/mailqueue needs and no application does.
      *
      * @internal its form may change
+     * @phpstan-import-type Progress from Campaign
      */
     final class Internal
     {
@@ -566,6 +567,16 @@ namespace MailQueue {
          * @throws DatabaseException
          */
         public static function jobIds(\MailQueue $queue, ?Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null, ?string $campaign = null): array {}
+
+        /**
+         * MailQueue::campaigns() for a page that is shown again and again: `pending` is all that is in the queue
+         * and not parked.
+         *
+         * @param int $parkedMost 1 … 10000: so many parked mails are looked at, of all campaigns, the newest.
+         *        isPart: there are more. Then some of those that are `gone` may be parked
+         * @phpstan-return array{campaigns: list<Progress>, isPart: bool}
+         */
+        public static function campaigns(\MailQueue $queue, int $limit, int $before, int $parkedMost): array {}
 
         /**
          * Deletes rows of mail_log, in one transaction.

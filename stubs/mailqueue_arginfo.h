@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 71aaf62c3488a959df0383d238510aec8b0f8509 */
+ * Stub hash: 85eeab0a42cba3ec6143e73c40f17694ff60d938 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
@@ -255,6 +255,13 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_jobIds,
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, campaign, IS_STRING, 1, "null")
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_campaigns, 0, 4, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
+	ZEND_ARG_TYPE_INFO(0, limit, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, before, IS_LONG, 0)
+	ZEND_ARG_TYPE_INFO(0, parkedMost, IS_LONG, 0)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_MailQueue_Internal_eraseHistory, 0, 2, IS_VOID, 0)
 	ZEND_ARG_OBJ_INFO(0, queue, MailQueue, 0)
 	ZEND_ARG_TYPE_INFO(0, ids, IS_ARRAY, 0)
@@ -481,6 +488,7 @@ ZEND_METHOD(MailQueue_Internal, columns);
 ZEND_METHOD(MailQueue_Internal, workers);
 ZEND_METHOD(MailQueue_Internal, select);
 ZEND_METHOD(MailQueue_Internal, jobIds);
+ZEND_METHOD(MailQueue_Internal, campaigns);
 ZEND_METHOD(MailQueue_Internal, eraseHistory);
 ZEND_METHOD(MailQueue_Internal, eraseRecipients);
 ZEND_METHOD(MailQueue_Internal, suppressMany);
@@ -569,6 +577,7 @@ static const zend_function_entry class_MailQueue_Internal_methods[] = {
 	ZEND_ME(MailQueue_Internal, workers, arginfo_class_MailQueue_Internal_workers, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, select, arginfo_class_MailQueue_Internal_select, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, jobIds, arginfo_class_MailQueue_Internal_jobIds, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(MailQueue_Internal, campaigns, arginfo_class_MailQueue_Internal_campaigns, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, eraseHistory, arginfo_class_MailQueue_Internal_eraseHistory, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, eraseRecipients, arginfo_class_MailQueue_Internal_eraseRecipients, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(MailQueue_Internal, suppressMany, arginfo_class_MailQueue_Internal_suppressMany, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)

@@ -207,7 +207,7 @@ const struct mq_sql_dialect mq_mysql_dialect = {
             ['F'] = "instr",
             /* The application's table may have another character set than the connection. */
             ['V'] = "CAST(CONVERT(value USING utf8mb4) AS BINARY)",
-            ['Y'] = "live_of = ?2",
+            ['Y'] = "live_of",
             ['J'] = ", ADD COLUMN " LIVE_OF ", ADD KEY {q}{T}_live{q} (live_of, next_attempt_at)",
             ['B'] = "CONCAT(?1, id, ?2), ?3, ?4, ?5, ?6",
             ['Q'] = " ON DUPLICATE KEY UPDATE id = id",
