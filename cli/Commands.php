@@ -163,7 +163,8 @@ final class Commands
                 'mailqueue list --limit 10 --after 4711',
             ],
             'options' => self::FILTER + [
-                'limit=N' => 'at most N (default 50)',
+                'limit=N' => 'at most N (default 50); above 100, the column "next" has the next '
+                    . 'attempt, not when the mail is expected to go',
                 'after=ID' => 'only higher ids',
             ],
         ],
@@ -196,14 +197,15 @@ final class Commands
             'args' => '[ID…]',
             'words' => PHP_INT_MAX,
             'text' => 'Bring failed mail back. Without ids: all mail that waits for its next '
-                . 'attempt, was refused, or failed too often. Exit 1 if no mail of the ids can be '
-                . 'brought back.',
+                . 'attempt, was refused, or failed too often; says how many, and asks. Exit 1 if '
+                . 'no mail of the ids can be brought back.',
             'examples' => [
                 'mailqueue retry',
                 'mailqueue retry --once 4711 4712',
                 "mailqueue retry --error 'mailbox full' --yes",
             ],
-            'options' => self::BULK + [
+            'options' => self::FILTER + [
+                'yes' => 'do not ask: bring back all, or what the filter finds',
                 'all' => 'without ids: also mail that was put on hold, or is uncertain and so may '
                     . 'arrive twice',
                 'once' => 'one more attempt only',

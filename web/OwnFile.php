@@ -14,8 +14,11 @@ final class OwnFile
 {
     private readonly string $directory;
 
-    public function __construct(private readonly string $name)
-    {
+    /** @param string $without what follows if it cannot be used, as a sentence for people */
+    public function __construct(
+        private readonly string $name,
+        private readonly string $without = ''
+    ) {
         $this->directory = sys_get_temp_dir() . '/mailqueue-page-' . self::user();
     }
 
@@ -31,12 +34,30 @@ final class OwnFile
             && (@fileperms($this->directory) & 0077) === 0;
     }
 
-    /** @return list<Entry> times and texts */
+    /**
+     * @return list<Entry> times and texts
+     * @throws Refusal if they cannot be read
+     */
     public function entries(): array
     {
+        if (!file_exists($this->directory)) {
+            return [];
+        }
         $path = "$this->directory/$this->name";
-        return $this->isOurs() && is_file($path)
-            ? $this->change(static fn (array $entries): array => [null, $entries]) : [];
+        $names = $this->isOurs() ? @scandir($this->directory) : false;
+        $text = match (true) {
+            $names === false => throw $this->foreign(),
+            !in_array($this->name, $names, true) => '[]',
+            default => @file_get_contents($path),
+        };
+        if ($text === false) {
+            throw new Refusal('%s cannot be read: the user of this PHP must own it, with mode '
+                . '0600. %s', 503, $path, $this->without);
+        }
+        $kept = json_decode($text, true);
+        /** @var list<Entry> $entries */
+        $entries = is_array($kept) ? $kept : [];
+        return $entries;
     }
 
     /**
@@ -44,26 +65,36 @@ final class OwnFile
      * @param \Closure(list<Entry>): array{?list<Entry>, T} $change the new list, or null: it stays;
      *     and what to return
      * @return T
-     * @throws Refusal if it cannot be kept
+     * @throws Refusal if it cannot be kept; the list stays as it was
      */
     public function change(\Closure $change): mixed
     {
         @mkdir($this->directory, 0700);
+        $this->isOurs() || throw $this->foreign();
         $path = "$this->directory/$this->name";
-        $handle = $this->isOurs() ? @fopen($path, 'c+') : false;
-        if ($handle === false || !flock($handle, LOCK_EX)) {
-            throw new Refusal("Logins cannot be counted, so nobody can log in: $this->directory "
-                . 'must be a directory that only this user can write to.', 503);
+        $lock = @fopen("$path.lock", 'c');
+        if ($lock === false || !flock($lock, LOCK_EX)) {
+            throw $this->unwritable();
         }
-        $kept = json_decode((string) stream_get_contents($handle), true);
-        /** @var list<Entry> $known */
-        $known = is_array($kept) ? $kept : [];
-        [$entries, $result] = $change($known);
+        [$entries, $result] = $change($this->entries());
         $text = (string) json_encode($entries);
-        $isKept = $entries === null || (ftruncate($handle, 0) && rewind($handle)
-            && @fwrite($handle, $text) === strlen($text));
-        fclose($handle);
-        return $isKept ? $result : throw new Refusal("Logins cannot be counted, so nobody can log "
-            . "in: $path cannot be written. Is the disk full?", 503);
+        // A new file takes the list's place: on a full disk the old one is still there.
+        $isKept = $entries === null || (@file_put_contents("$path.new", $text) === strlen($text)
+            && @rename("$path.new", $path));
+        $isKept || @unlink("$path.new");
+        fclose($lock);
+        return $isKept ? $result : throw $this->unwritable();
+    }
+
+    private function foreign(): Refusal
+    {
+        return new Refusal('%s must be a directory of the user of this PHP, with mode 0700. '
+            . '%s', 503, $this->directory, $this->without);
+    }
+
+    private function unwritable(): Refusal
+    {
+        return new Refusal('%s cannot be written. Is the disk full, or its directory read-only? '
+            . '%s', 503, "$this->directory/$this->name", $this->without);
     }
 }

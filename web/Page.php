@@ -78,14 +78,15 @@ final class Page
         $links = new Links($this->keep);
         $gate = new Gate($request, $this->options->proxies);
         $key = $this->access === null ? $this->options->hash : '';
-        $session = new Session($request, $gate->isSecure, $key);
+        $session = null;
         try {
+            $session = new Session($request, $gate->isSecure, $key);
             $response = $this->answer($request, $texts, $links, $gate, $session);
         } catch (\Throwable $e) {
             $response = self::failed($e, $request, $texts, new Layout($texts, $links));
         }
         // What the script asks for by itself does not keep a session alive.
-        $cookie = $request->choice('part') === null ? $session->cookie() : null;
+        $cookie = $request->choice('part') === null ? $session?->cookie() : null;
         $language = $request->choice('language') === null ? null
             : "mailqueue_language=$texts->language; Path=/; SameSite=Strict; Max-Age=31536000";
         $response->cookies = array_values(array_filter([$cookie, $language]));
@@ -176,8 +177,12 @@ final class Page
         $status = $e instanceof Refusal ? $e->status : ($e instanceof \ValueError ? 400
             : ($isOurs ? 503 : 500));
         $isKnown = $isOurs || $e instanceof Refusal;
-        $text = $isKnown ? Failure::text($e)
-            : $texts->t("An error that the page does not know. PHP's error log says more.");
+        $text = match (true) {
+            $e instanceof Refusal => $e->in($texts),
+            $isOurs => Failure::text($e),
+            default => $texts->t("An error that the page does not know. PHP's error log says "
+                . 'more.'),
+        };
         if ($status >= 500) {
             error_log('mailqueue page: ' . ($isKnown ? Terminal::safe($text) : $e));
         }

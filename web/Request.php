@@ -103,7 +103,7 @@ final class Request
         $value = $values[$name] ?? '';
         $text = is_string($value) ? trim($value, " \r\n\t") : "\0";
         if (preg_match('/\A[^\x00-\x1f\x7f]*\z/u', $text) !== 1) {
-            throw new Refusal("\"$name\" must be one line of text. Nothing was changed.");
+            throw new Refusal('"%s" must be one line of text. Nothing was changed.', 400, $name);
         }
         return $text === '' ? null : $text;
     }

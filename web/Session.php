@@ -13,6 +13,7 @@ final class Session
 {
     private const IDLE = 7200;
     private const LONGEST = 43200;
+    private const ENDED = 'ended';
 
     private string $number;
     private int $since = 0;
@@ -31,9 +32,16 @@ final class Session
             [, $since, $seen, $mac] = $parts;
             $isGood = hash_equals($this->mac("$this->number.$since.$seen"), $mac)
                 && time() - (int) $seen < self::IDLE && time() - (int) $since < self::LONGEST
-                && !in_array($this->number, array_column(self::ended()->entries(), 1), true);
+                && !$this->hasEnded();
             $this->since = $isGood ? (int) $since : 0;
         }
+    }
+
+    private function hasEnded(): bool
+    {
+        $ended = new OwnFile(self::ENDED, 'Without it nobody is let in, because it says who has '
+            . 'logged out.');
+        return in_array($this->number, array_column($ended->entries(), 1), true);
     }
 
     /** __Host-: no other host below the same domain can set it. */
@@ -56,16 +64,13 @@ final class Session
     {
         $number = $this->number;
         $this->renew(0);
-        self::ended()->change(static fn (array $ended): array => [[
+        $list = new OwnFile(self::ENDED, 'This browser is logged out. But a copy of its cookie '
+            . 'stays valid for up to 12 hours, or until the password is another one.');
+        $list->change(static fn (array $ended): array => [[
             ...array_values(array_filter($ended, static fn (array $one): bool
                 => $one[0] > time() - self::LONGEST)),
             [time(), $number],
         ], null]);
-    }
-
-    private static function ended(): OwnFile
-    {
-        return new OwnFile('ended');
     }
 
     /** With a new number, so that nobody can use one that was known before the login. */

@@ -16,7 +16,7 @@ final class Throttle
 
     public function __construct(string $address)
     {
-        $this->file = new OwnFile('logins');
+        $this->file = new OwnFile('logins', 'Without it nobody can log in.');
         $this->address = self::network($address);
     }
 

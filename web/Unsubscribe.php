@@ -55,7 +55,7 @@ final class Unsubscribe
         try {
             return $this->answer($request, $texts);
         } catch (Refusal $e) {
-            return self::page($texts, $texts->t('That did not work'), $e->status, $e->getMessage());
+            return self::page($texts, $texts->t('That did not work'), $e->status, $e->in($texts));
         } catch (\Throwable $e) {
             error_log('mailqueue unsubscribe: ' . Terminal::safe($e->getMessage()));
             return self::page($texts, $texts->t('That did not work'), 503, $texts->t('You are '

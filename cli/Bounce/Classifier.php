@@ -78,7 +78,7 @@ final class Classifier
             'rate-limit', 'rate overlimit', 'relay quota', 'frequency limit',
             'receiving mail too quickly', 'receiving mail at a rate', 'throttl', 'greylist',
             'graylist', 'grey list', 'gray list', 'grey-list', 'temporarily deferred',
-            'not accepting connections']],
+            'not accepting connections', 'not found, try again']],
         [Kind::Quota, ['mailbox full', 'mailbox is full', 'mail box full', 'mailbox * full',
             'inbox is full', 'inbox full', 'over quota', 'overquota', 'quota exceeded',
             'quota * exceeded', 'exceeded * quota', 'exceeds * quota', 'exceed * quota',

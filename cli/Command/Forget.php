@@ -22,12 +22,17 @@ final class Forget extends Command
 
     private string $address = '';
 
+    /** @var list<string> the address, and as it was typed */
+    private array $names = [];
+
     public function run(): int
     {
-        $this->address = $this->args->words[0] ?? '';
-        if (!str_contains(substr($this->address, 1), '@')) {
+        $typed = $this->args->words[0] ?? '';
+        if (!str_contains(substr($typed, 1), '@')) {
             throw Stop::usage('forget takes an address, such as name@example.org.');
         }
+        $this->address = self::stored($typed);
+        $this->names = array_values(array_unique([$this->address, $typed]));
         $wait = $this->args->int('timeout', 60, 0, 86400);
         $queue = $this->settings->queue();
         $dry = $this->args->has('dry-run');
@@ -48,6 +53,17 @@ final class Forget extends Command
             'bounces' => $bounces, 'campaigns' => $recipients, 'kept' => $kept];
         $this->result($report, fn () => $this->tell($report));
         return $kept === [] || $dry ? ExitCode::OK : ExitCode::FINDINGS;
+    }
+
+    /** The form in which the queue has an address: the domain in A-labels. */
+    private static function stored(string $typed): string
+    {
+        try {
+            $found = MailQueue::envelope("To: $typed\r\n\r\n")['recipients'];
+            return count($found) === 1 ? $found[0] : $typed;
+        } catch (MessageException) {
+            return $typed; // no mail can be sent to it, but the history may name it
+        }
     }
 
     /** @return array<int, Job> the mails from or to the address, by id */
@@ -160,10 +176,13 @@ final class Forget extends Command
      */
     private function history(MailQueue $queue, array $jobs): array
     {
-        $rows = array_column(Timeline::naming($queue, $this->address), null, 'id');
+        $rows = [];
+        foreach ($this->names as $name) {
+            $rows += array_column(Timeline::naming($queue, $name), null, 'id');
+        }
         foreach ($jobs as $job) {
             $rows += $this->isForOthers($job) ? []
-                : array_column(Timeline::of($queue, $job->id), null, 'id');
+                : array_column(Timeline::all($queue, $job->id), null, 'id');
         }
         ksort($rows);
         return $rows;

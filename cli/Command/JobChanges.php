@@ -8,7 +8,7 @@ use MailQueue;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Filter;
 use MailQueue\Cli\Stop;
-use MailQueue\Status;
+use MailQueue\Internal;
 
 /** retry, hold and delete. */
 final class JobChanges extends Command
@@ -18,54 +18,45 @@ final class JobChanges extends Command
     public function retry(): int
     {
         $reset = !$this->args->has('once');
-        $filter = $this->filter($this->args->has('all') ? '--all' : 'ids', false);
+        $all = $this->args->has('all');
+        $filter = $this->filter($all ? '--all' : 'ids', false);
         $queue = $this->settings->queue();
-        if ($filter === null && $this->args->ids(false) === []) {
-            $count = $this->args->has('all') ? $this->all($queue, $reset)
-                : $queue->retryFailed(null, $reset);
-            return $this->changed($count, 0, 'brought back', '');
-        }
-        $this->args->has('all') && throw Stop::usage('retry takes ids or --all, not both.');
+        $isNamed = $filter !== null || $this->args->ids(false) !== [];
+        $isNamed && $all && throw Stop::usage('retry takes ids or --all, not both.');
         return $this->each(
-            $filter,
+            $isNamed ? $this->named($filter, 'Bring % back') : $this->failed($queue, $all),
             static fn (array $ids): int => $queue->retryFailed($ids, $reset),
-            'Bring % back',
             'brought back',
             'neither parked nor failed'
         );
     }
 
-    /** Brings back all mail that waits for its next attempt or is parked now, for any reason. */
-    private function all(MailQueue $queue, bool $reset): int
+    /** @return list<int> what has failed, or $all that is parked, too; once that is agreed */
+    private function failed(MailQueue $queue, bool $all): array
     {
-        $count = $queue->retryFailed(null, $reset);
-        $last = 0;
-        while ($jobs = $queue->jobs(Status::Parked, self::AT_ONCE, $last)) {
-            $ids = array_column($jobs, 'id');
-            $last = max($ids);
-            $count += $queue->retryFailed($ids, $reset);
-        }
-        return $count;
+        $rows = Internal::select($queue, "SELECT id, parked_for FROM {t} WHERE status = 'failed' "
+            . "OR status = 'parked'" . ($all ? '' : " AND parked_for IN ('refused', 'exhausted')")
+            . ' ORDER BY id');
+        $twice = count(array_keys(array_column($rows, 1), 'uncertain', true));
+        $rows === [] || $this->agree('Bring ' . self::mails(count($rows)) . ' back'
+            . ($twice === 0 ? '' : " ($twice of them may arrive twice)"));
+        return array_map(intval(...), array_column($rows, 0));
     }
 
     public function hold(): int
     {
         $filter = $this->filter('ids', true);
         $hold = $this->settings->queue()->hold(...);
-        return $this->each($filter, $hold, 'Park %', 'parked', 'not waiting');
+        $ids = $this->named($filter, 'Park %');
+        return $this->each($ids, $hold, 'parked', 'not waiting');
     }
 
     public function delete(): int
     {
         $filter = $this->filter('ids', true);
         $delete = $this->settings->queue()->delete(...);
-        return $this->each(
-            $filter,
-            $delete,
-            'Delete %',
-            'deleted',
-            'being sent at the moment'
-        );
+        $ids = $this->named($filter, 'Delete %');
+        return $this->each($ids, $delete, 'deleted', 'being sent at the moment');
     }
 
     /** The filter; null if ids, or $others, name the mails. */
@@ -83,18 +74,13 @@ final class JobChanges extends Command
     }
 
     /**
-     * Changes the mails that the ids or the filter name, some at a time.
+     * Changes mails, some at a time.
      *
+     * @param list<int> $ids
      * @param callable(list<int>): int $change
      */
-    private function each(
-        ?Filter $filter,
-        callable $change,
-        string $question,
-        string $what,
-        string $whyNot
-    ): int {
-        $ids = $filter === null ? $this->args->ids(true) : $this->found($filter, $question);
+    private function each(array $ids, callable $change, string $what, string $whyNot): int
+    {
         $count = 0;
         for ($i = 0; $i < count($ids); $i += self::AT_ONCE) {
             $count += $change(array_slice($ids, $i, self::AT_ONCE));
@@ -102,17 +88,23 @@ final class JobChanges extends Command
         return $this->changed($count, count($ids), $what, $whyNot);
     }
 
-    /** @return list<int> what the filter finds, once a person or --yes has agreed */
-    private function found(Filter $filter, string $question): array
+    /** @return list<int> the ids; or what the filter finds, once a person or --yes has agreed */
+    private function named(?Filter $filter, string $question): array
     {
+        if ($filter === null) {
+            return $this->args->ids(true);
+        }
         $ids = [];
         foreach ($filter->ids($this->settings->queue()) as $some) {
             array_push($ids, ...$some);
         }
-        $count = count($ids);
-        $mails = $count === 1 ? '1 mail' : "$count mails";
-        $count > 0 && $this->agree(str_replace('%', $mails, $question));
+        $ids === [] || $this->agree(str_replace('%', self::mails(count($ids)), $question));
         return $ids;
+    }
+
+    private static function mails(int $count): string
+    {
+        return $count === 1 ? '1 mail' : "$count mails";
     }
 
     private function changed(int $count, int $asked, string $what, string $whyNot): int

@@ -79,7 +79,8 @@ final class Jobs extends Command
         $id = $this->args->ids(true)[0];
         $queue = $this->settings->queue();
         $job = $queue->job($id);
-        $history = Timeline::of($queue, $id);
+        [$history, $isCut] = Timeline::of($queue, $id);
+        $past = ['history' => $history] + ($isCut ? ['historyIsCut' => true] : []);
         $new = $job === null ? self::resentAs($queue, $id) : null;
         if ($job === null && $history === [] && $new === null) {
             throw new Stop(
@@ -89,11 +90,11 @@ final class Jobs extends Command
             );
         }
         if ($job === null) {
-            $gone = ['id' => $id, 'resentAs' => $new, 'history' => $history];
-            return $this->result($gone, static function () use ($id, $new, $history): void {
+            $gone = ['id' => $id, 'resentAs' => $new] + $past;
+            return $this->result($gone, static function () use ($id, $new, $history, $isCut): void {
                 echo "Mail $id ", $new === null ? "has left the queue.\n"
                     : "was sent again as mail $new.\n";
-                self::timeline($history);
+                self::timeline($history, $isCut);
             });
         }
         $shown = get_object_vars($job);
@@ -101,12 +102,12 @@ final class Jobs extends Command
             unset($shown['message']);
             $shown['messageBytes'] = $job->message === null ? null : strlen($job->message);
         }
-        $all = $history === [] ? $shown : $shown + ['history' => $history];
-        return $this->result($all, static function () use ($shown, $history): void {
+        $all = $history === [] ? $shown : $shown + $past;
+        return $this->result($all, static function () use ($shown, $history, $isCut): void {
             foreach ($shown as $name => $value) {
                 printf("%-15s %s\n", $name, self::cell($name, $value));
             }
-            self::timeline($history);
+            self::timeline($history, $isCut);
         });
     }
 
@@ -122,7 +123,7 @@ final class Jobs extends Command
     }
 
     /** @param list<array<string, int|string|null>> $history */
-    private static function timeline(array $history): void
+    private static function timeline(array $history, bool $isCut): void
     {
         $rows = [['at', 'attempt', 'event', 'phase', 'recipients', 'took', 'waited']];
         $notes = [];
@@ -139,7 +140,8 @@ final class Jobs extends Command
             $row['reply'] === null || $notes[$i + 1] = Terminal::safe((string) $row['reply']);
         }
         if ($history !== []) {
-            echo "\n";
+            echo "\n", $isCut ? 'There are older attempts. The newest '
+                . number_format(Timeline::SHOWN) . ":\n" : '';
             Terminal::table($rows, $notes);
         }
     }

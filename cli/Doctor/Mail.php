@@ -295,6 +295,17 @@ final class Mail extends Check
         );
     }
 
+    /** Whether a relay of this machine can have replies of SMTP or LMTP. */
+    private function mayReply(): bool
+    {
+        $relays = $this->settings->relays();
+        $dsns = [];
+        foreach (Map::transports($this->settings->transport(), $relays) as $one) {
+            $dsns = [...$dsns, ...(is_string($one) ? Group::relays($one) : [])];
+        }
+        return $relays instanceof \Closure || array_filter(array_map(Target::of(...), $dsns)) !== [];
+    }
+
     /** Checks the rules for what replies mean. */
     public function verdicts(): void
     {
@@ -304,7 +315,14 @@ final class Mail extends Check
                 return;
             }
             $rules = Internal::verdictRules();
-            $this->add(true, "verdicts $file: $rules " . ($rules === 1 ? 'rule' : 'rules'), '');
+            $count = "$rules " . ($rules === 1 ? 'rule' : 'rules');
+            $isAsked = $this->mayReply();
+            $this->add(
+                $isAsked,
+                "verdicts $file: $count" . ($isAsked ? '' : ', but no relay speaks SMTP or LMTP'),
+                'Rules are about replies of SMTP and LMTP; what the answers of others mean is '
+                . 'fixed. Leave them out.'
+            );
         } catch (Stop | MailQueue\Exception $e) {
             $this->add(false, $e->getMessage(), 'Until that is fixed, the worker sends nothing. '
                 . 'To try a rule: mailqueue verdict');

@@ -16,16 +16,26 @@ use MailQueue\Internal;
  */
 final class Timeline
 {
+    public const SHOWN = 1000;
+
     private const COLUMNS = ['id' => 'id', 'at' => 'at', 'event' => 'event', 'phase' => 'phase',
         'attempt' => 'attempt', 'recipients' => 'recipients', 'uncertain' => 'uncertain',
         'type' => 'mail_type', 'reference' => 'reference', 'subject' => 'subject',
         'relay' => 'relay', 'reply' => 'reply', 'ms' => 'ms', 'waited' => 'waited'];
     private const NUMBERS = ['id', 'at', 'attempt', 'recipients', 'uncertain', 'ms', 'waited'];
 
-    /** @return list<Row> the first 1,000, in their order */
+    /** @return array{list<Row>, bool} the newest in their order; whether there are older ones */
     public static function of(MailQueue $queue, int $id): array
     {
-        return self::rows($queue, 'job_id = ?1 ORDER BY id LIMIT 1000', [$id]);
+        $condition = 'job_id = ?1 ORDER BY id DESC LIMIT ?2';
+        $rows = self::rows($queue, $condition, [$id, self::SHOWN + 1]);
+        return [array_reverse(array_slice($rows, 0, self::SHOWN)), count($rows) > self::SHOWN];
+    }
+
+    /** @return list<Row> all, in their order */
+    public static function all(MailQueue $queue, int $id): array
+    {
+        return self::rows($queue, 'job_id = ?1 ORDER BY id', [$id]);
     }
 
     /** @return list<Row> all that have the address in reply, subject or reference */

@@ -26,7 +26,8 @@ struct mq_limit {
     int64_t n;
     int64_t length_s;
     bool mails;
-    bool slow; /* of a domain that is slowed down: queue/config/slow.h */
+    bool slow;  /* of a domain that is slowed down: queue/config/slow.h */
+    bool today; /* of mailWarmup: tomorrow it is higher */
     enum mq_limit_scope scope;
     struct mq_str only; /* the relay, mailbox or "@domain" that it is for; empty: any */
     struct mq_str text; /* as written */

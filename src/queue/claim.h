@@ -17,8 +17,8 @@ struct mq_queue;
 struct mq_relay_list;
 struct mq_turns;
 
-#define MQ_FINAL_TIMEOUT_S 600 /* RFC 5321, 4.5.3.2.6 */
-enum { MQ_CLAIM_MAX = 1000 };  /* jobs per claim */
+#define MQ_FINAL_TIMEOUT_S 600                        /* RFC 5321, 4.5.3.2.6 */
+enum { MQ_CLAIM_MAX = 1000, MQ_CLAIM_WHY_MAX = 256 }; /* jobs per claim; octets of a reason */
 /* The most that one transaction deletes, recovers or passes over. */
 #define MQ_ROWS_A_CYCLE  1000               /* expired, orphaned, recovered, deleted rows */
 #define MQ_DROPPED_BYTES (INT64_C(4) << 20) /* octets of deleted messages, or one message */
@@ -40,10 +40,12 @@ struct mq_claim_request {
     size_t relay_count;
     bool opens_more;        /* … unless the run can open others for the mail */
     struct mq_turns *turns; /* claim/turns.h; NULL: no job is passed over */
-    /* Set if the run can use several relays: lists the open ones for a job, in the transaction;
-     * none if they are not known, or if it must wait until `opens_s`. */
+    /* Lists a job's open relays; none: not known, or it waits until `opens_s`. NULL: it has one. */
     void (*relays_of)(void *context, const struct mq_job *job, struct mq_relay_list *out);
-    void *relays_context;
+    /* Says why a job goes back, as the run has no relay of the name that it has; or NULL. */
+    bool (*has_no_relay)(void *context, const struct mq_job *job, char why[MQ_CLAIM_WHY_MAX]);
+    void *relays_context;           /* of both */
+    bool whole;                     /* the only relay sends a mail to all its recipients at once */
     const char *const *dead_tokens; /* of workers known to be dead: their jobs are recovered */
     size_t dead_count;
     const struct mq_evidence_source *evidence; /* NULL: none */
@@ -83,9 +85,8 @@ void mq_claim_clear(struct mq_claim *claim);
 /* What became of a claimed job. All pointers are borrowed until the settle returns. */
 struct mq_settlement {
     const struct mq_job *job;
-    /* One enum mq_outcome per recipient: job->recipients.count values, at most MQ_RECIPIENTS_MAX; a
-     * job without recipients has one. NULL: `outcome` is that of the whole job, or of all
-     * recipients that this claim reached. */
+    /* An enum mq_outcome per recipient (at most MQ_RECIPIENTS_MAX), or one if the job has none.
+     * NULL: `outcome` is that of the whole job, or of all recipients that this claim reached. */
     const unsigned char *results;
     enum mq_outcome outcome;
     const char *const *phases;  /* of each result (send/transfer.h); NULL: `phase` is that of all */
@@ -115,8 +116,7 @@ struct mq_cycle {
     const struct mq_claim_request *request; /* NULL: only settle */
     struct mq_claim *claim;   /* initialised by the caller; filled if `request` is set */
     struct mq_events *events; /* gets the commit's events; NULL: not wanted */
-    int64_t begun_ms;         /* out: CLOCK_BOOTTIME when it got the write lock; 0 in
-                                 the application's transaction */
+    int64_t begun_ms; /* out: CLOCK_BOOTTIME of the write lock; 0: in the application's own */
 };
 
 /* One transaction: settles the outcomes, pays, then recovers and claims. If recovery or claim

@@ -80,6 +80,7 @@ struct mq_job {
     struct mq_strings targets;
     int *target_of;    /* recipients.count entries */
     char *original_to; /* when redirected: the original recipients, ", " between them */
+    bool whole;        /* its relay sends to all of them at once, or not at all */
 };
 
 void mq_job_clear(struct mq_job *job);

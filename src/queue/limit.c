@@ -205,14 +205,22 @@ static enum mq_status ledger_frees(struct mq_tx *tx, int64_t excess, int64_t *at
     return status;
 }
 
-/* When the hourly limit has a token. */
-static enum mq_status hour_frees(struct mq_tx *tx, bool leaves, int64_t *resume_s,
+/* How many tokens a mail needs besides the first one. */
+static int64_t more_than_one(const struct mq_party *party)
+{
+    return party->whole > 0 ? party->whole - 1 : 0;
+}
+
+/* When the hourly limit has as many tokens as the party needs. */
+static enum mq_status hour_frees(struct mq_tx *tx, const struct mq_party *party, int64_t *resume_s,
                                  struct mq_error *err)
 {
     const struct mq_bucket *bucket = &tx->settings.bucket;
-    int64_t token_s = tx->now_s + mq_bucket_wait_s(bucket, bucket_reserve(tx, leaves));
+    int64_t more = more_than_one(party);
+    int64_t token_s =
+        tx->now_s + mq_bucket_wait_s(bucket, bucket_reserve(tx, party->leaves) + more);
     int64_t ledger_s = tx->now_s;
-    int64_t room = bucket->limit - tx->flying - hour_reserve(tx, leaves);
+    int64_t room = bucket->limit - tx->flying - hour_reserve(tx, party->leaves) - more;
     if (strict(tx) && room > 0 && tx->spent >= room) {
         MQ_TRY(ledger_frees(tx, tx->spent - room + 1, &ledger_s, err));
     }
@@ -232,7 +240,7 @@ enum mq_status mq_limit_look(struct mq_tx *tx, int64_t *token_s, struct mq_error
     MQ_TRY(strict(tx) ? occupied(tx, err) : MQ_OK);
     int64_t room = bucket->limit - tx->flying - tx->spent;
     if (mq_bucket_tokens(bucket) == 0 || (strict(tx) && room <= 0)) {
-        MQ_TRY(hour_frees(tx, false, token_s, err));
+        MQ_TRY(hour_frees(tx, &(struct mq_party){0}, token_s, err));
         *token_s += *token_s == tx->now_s;
         room = 1; /* then */
     }
@@ -247,13 +255,30 @@ enum mq_status mq_limit_resume(struct mq_tx *tx, const struct mq_party *party, i
     struct mq_room room;
     int64_t at_s = tx->now_s;
     if (limited(tx)) {
-        MQ_TRY(hour_frees(tx, party->leaves, &at_s, err));
+        MQ_TRY(hour_frees(tx, party, &at_s, err));
     }
     MQ_TRY(mq_windows_room(tx, party, &room, err));
     *full = room.free_s >= at_s ? room.full : NULL;
     at_s = room.free_s > at_s ? room.free_s : at_s;
     *resume_s = at_s > tx->now_s ? at_s : tx->now_s + 1;
     return MQ_OK;
+}
+
+bool mq_limit_forbids(const struct mq_tx *tx, const struct mq_room *room,
+                      char text[MQ_WAITS_FOR_MAX])
+{
+    const struct mq_bucket *bucket = &tx->settings.bucket;
+    const struct mq_room never = {.party = room->party, .full = room->never};
+    bool leaves = room->party.leaves;
+    int64_t hour = strict(tx) ? bucket->limit - hour_reserve(tx, leaves) : MQ_LIMIT_NONE;
+    int64_t most = bucket->cap - bucket_reserve(tx, leaves);
+    bool is_hour = limited(tx) && room->party.whole > (hour < most ? hour : most);
+    if (room->never) {
+        mq_room_text(&never, text);
+    } else if (is_hour) {
+        snprintf(text, MQ_WAITS_FOR_MAX, "%s", mq_config_keys[MQ_KEY_MAX_PER_HOUR].name);
+    }
+    return room->never || is_hour;
 }
 
 enum mq_status mq_limit_store(struct mq_tx *tx, struct mq_error *err)

@@ -35,6 +35,10 @@ enum mq_status mq_limit_return(struct mq_tx *tx, const struct mq_outlay *outlay,
  * is what mailLimits says of the limit that it waits for; NULL: it is the hourly limit. */
 enum mq_status mq_limit_resume(struct mq_tx *tx, const struct mq_party *party, int64_t *resume_s,
                                const struct mq_limit **full, struct mq_error *err);
+/* Whether a limit never has room for a mail that goes whole (room->party.whole); then `text` says
+ * which one. `room` is that of mq_windows_room(). */
+bool mq_limit_forbids(const struct mq_tx *tx, const struct mq_room *room,
+                      char text[MQ_WAITS_FOR_MAX]);
 /* What mail of a priority below 0 (`leaves`) leaves of the hourly limit; other mail leaves 0. */
 int64_t mq_limit_reserve(const struct mq_tx *tx, bool leaves);
 /* For those who only read: refills the bucket, and in strict mode lowers it, also below 0, to what

@@ -119,3 +119,9 @@ enum mq_status mq_job_set_targets(struct mq_job *job, const struct mq_settings *
     mq_buffer_clear(&room);
     return ok ? MQ_OK : mq_error_nomem(err);
 }
+
+int64_t mq_job_reach(const struct mq_job *job)
+{
+    size_t count = job->recipients.count;
+    return (int64_t)(count < MQ_RECIPIENTS_MAX ? count : MQ_RECIPIENTS_MAX);
+}

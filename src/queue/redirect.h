@@ -14,4 +14,7 @@ struct mq_settings;
 enum mq_status mq_job_set_targets(struct mq_job *job, const struct mq_settings *settings,
                                   int64_t tokens, struct mq_error *err);
 
+/* How many recipients one attempt reaches at most; a mail that is not composed yet: 0. */
+int64_t mq_job_reach(const struct mq_job *job);
+
 #endif

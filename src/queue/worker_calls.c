@@ -175,6 +175,7 @@ static enum mq_status pay_rest(struct mq_tx *tx, struct mq_job *job, struct mq_e
     struct mq_party paid = mq_job_party(job);
     struct mq_party late = newly_known(job);
     MQ_TRY(affordable(tx, job, &most, err));
+    most = job->whole && most < mq_job_reach(job) ? 0 : most;
     MQ_TRY(mq_job_set_targets(job, &tx->settings, most, err));
     int64_t targets = (int64_t)job->targets.count;
     if (!mq_settings_pays(&tx->settings)) {

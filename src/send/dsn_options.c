@@ -91,7 +91,8 @@ static const struct option options[] = {
      "must be a host name or an address literal like [192.0.2.1]", NULL, is_ehlo},
     {"source_ip", FOR_NET | FOR_LMTP, TEXT, MEMBER(source_ip),
      "must be an IPv4 or IPv6 address of this host", NULL, is_ip},
-    {"family", FOR_RELAYS, WORD, MEMBER(family), "must be 4, 6 or auto", family_words, NULL},
+    {"family", FOR_NET | FOR_LMTP, WORD, MEMBER(family), "must be 4, 6 or auto", family_words,
+     NULL},
     {"proxy", FOR_NET, TEXT, MEMBER(proxy),
      "must begin with http://, https://, socks4://, socks4a://, socks5:// or socks5h://, followed "
      "by host and port",
@@ -121,6 +122,25 @@ static const struct option options[] = {
 };
 
 #define OPTION_COUNT (sizeof options / sizeof *options)
+
+/* Words of Symfony Mailer for SMTP: what ours is, … */
+static const struct alias {
+    const char *name, *ours;
+    const char *no, *yes; /* what is written for a no or a yes; NULL: the value is the same */
+} aliases[] = {{"local_domain", "ehlo", NULL, NULL},
+               {"restart_threshold", "max_mails", NULL, NULL},
+               {"auto_tls", "tls", "none", "auto"},
+               {"require_tls", "tls", "auto", "required"}};
+
+/* … or what does the same here. */
+static const struct {
+    const char *name, *instead;
+} strangers[] = {
+    {"restart_threshold_sleep", "leave it out: a new session begins as soon as there is mail"},
+    {"ping_threshold", "leave it out: a session ends after idle_timeout, and none is used that is "
+                       "dead"},
+    {"max_per_second", "set the config key mailLimits, such as \"5/1s mails per relay\""},
+    {"peer_fingerprint", "give cafile a PEM file with the relay's certificate"}};
 
 static unsigned scheme_of(const struct mq_dsn *dsn)
 {
@@ -213,14 +233,36 @@ static enum mq_status unknown_option(const struct mq_dsn *dsn, struct mq_str nam
     return status;
 }
 
-static enum mq_status set_option(struct mq_dsn *dsn, size_t i, struct mq_str value, unsigned *seen,
+/* An option as it was given. */
+struct given {
+    size_t at;                 /* in the table */
+    const struct alias *alias; /* NULL: by our name */
+    struct mq_str value;
+};
+
+/* Puts our word for a no or a yes in the place of the value. */
+static const char *translate(struct given *given)
+{
+    const struct alias *alias = given->alias;
+    if (alias == NULL || alias->yes == NULL) {
+        return NULL;
+    }
+    int word = mq_str_word(given->value, bool_words, mq_str_equal);
+    given->value = mq_str_of(word & 1 ? alias->yes : alias->no);
+    return word < 0 ? "must be 1 or 0" : NULL;
+}
+
+static enum mq_status set_option(struct mq_dsn *dsn, struct given *given, unsigned *seen,
                                  struct mq_error *err)
 {
-    const struct option *option = &options[i];
+    const struct option *option = &options[given->at];
+    const char *name = given->alias ? given->alias->name : option->name;
     char *decoded = NULL;
-    const char *wrong = value.len == 0 ? "has no value" : *seen & 1u << i ? "is given twice" : NULL;
-    enum mq_status status = wrong == NULL ? mq_dsn_decode(value, &decoded, err) : MQ_CONFIG;
-    *seen |= 1u << i;
+    const char *wrong = given->value.len == 0     ? "has no value"
+                        : *seen & 1u << given->at ? "is given twice"
+                                                  : translate(given);
+    enum mq_status status = wrong == NULL ? mq_dsn_decode(given->value, &decoded, err) : MQ_CONFIG;
+    *seen |= 1u << given->at;
     if (status == MQ_OK && option->type == COMMAND) {
         status = mq_dsn_split_command(mq_str_of(decoded), &dsn->command, err);
     } else if (status == MQ_OK && !set_value(dsn, option, &decoded)) {
@@ -228,8 +270,9 @@ static enum mq_status set_option(struct mq_dsn *dsn, size_t i, struct mq_str val
     }
     mq_dsn_wipe(decoded);
     return wrong == NULL ? status
-                         : mq_error_set(err, MQ_CONFIG, "transport", "transport: option %s %s",
-                                        option->name, wrong);
+                         : mq_error_set(err, MQ_CONFIG, "transport", "transport: option %s%s%s %s",
+                                        name, given->alias ? ", here " : "",
+                                        given->alias ? option->name : "", wrong);
 }
 
 static enum mq_family family_of(const char *address)
@@ -265,26 +308,50 @@ static enum mq_status match_families(struct mq_dsn *dsn, struct mq_error *err)
     return MQ_OK;
 }
 
+/* Finds the option of a name, also of Symfony's; false: the scheme has none. */
+static bool find_option(const struct mq_dsn *dsn, struct mq_str name, struct given *given)
+{
+    unsigned scheme = scheme_of(dsn);
+    for (size_t i = 0; scheme == FOR_SMTP && i < sizeof aliases / sizeof *aliases; i++) {
+        given->alias = mq_str_equal(name, mq_str_of(aliases[i].name)) ? &aliases[i] : given->alias;
+    }
+    name = given->alias ? mq_str_of(given->alias->ours) : name;
+    while (given->at < OPTION_COUNT && (!mq_str_equal(name, mq_str_of(options[given->at].name)) ||
+                                        !(options[given->at].schemes & scheme))) {
+        given->at++;
+    }
+    return given->at < OPTION_COUNT;
+}
+
+/* Says what does here what an option of Symfony's does. */
+static enum mq_status not_here(const struct mq_dsn *dsn, struct mq_str name, bool show,
+                               struct mq_error *err)
+{
+    for (size_t i = 0; scheme_of(dsn) == FOR_SMTP && i < sizeof strangers / sizeof *strangers;
+         i++) {
+        if (mq_str_equal(name, mq_str_of(strangers[i].name))) {
+            return mq_error_set(err, MQ_CONFIG, "transport", "transport: there is no option %s; %s",
+                                strangers[i].name, strangers[i].instead);
+        }
+    }
+    return unknown_option(dsn, name, show, err);
+}
+
 enum mq_status mq_dsn_parse_options(struct mq_str text, struct mq_dsn *dsn, struct mq_error *err)
 {
     unsigned seen = 0;
     bool may_show = text.len == 0 || memchr(text.data, '@', text.len) == NULL;
     while (text.len > 0) {
         struct mq_str name;
-        struct mq_str value = text;
-        size_t i = 0;
-        if (!mq_dsn_cut(&text, '&', &value)) {
+        struct given given = {.value = text};
+        if (!mq_dsn_cut(&text, '&', &given.value)) {
             text.len = 0;
         }
-        if (!mq_dsn_cut(&value, '=', &name)) {
+        if (!mq_dsn_cut(&given.value, '=', &name)) {
             return mq_dsn_bad(err, "an option has no \"=\"; write ?name=value&name=value");
         }
-        while (i < OPTION_COUNT && (!mq_str_equal(name, mq_str_of(options[i].name)) ||
-                                    !(options[i].schemes & scheme_of(dsn)))) {
-            i++;
-        }
-        MQ_TRY(i < OPTION_COUNT ? set_option(dsn, i, value, &seen, err)
-                                : unknown_option(dsn, name, may_show, err));
+        MQ_TRY(find_option(dsn, name, &given) ? set_option(dsn, &given, &seen, err)
+                                              : not_here(dsn, name, may_show, err));
     }
     return match_families(dsn, err);
 }

@@ -52,6 +52,7 @@ struct mq_transfer {
     bool utf8_address;       /* an address needs SMTPUTF8 */
     struct mq_notify notify; /* for relays that offer DSN */
     const void *job;         /* struct mq_job, for the PHP transport */
+    const char *refused; /* JSON object: recipients that get no mail any more → why; or NULL */
 
     /* The worker's function, called at each phase: writes the intent record. Returns false if the
      * lease is over; the transport then closes without a dot. The phases come in order, and from

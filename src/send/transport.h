@@ -59,6 +59,7 @@ struct mq_transport {
     struct mq_clock clock;
     char *name; /* the DSN without its secrets, for logs and the relay's pause; malloc'ed */
     struct mq_transfer_list pending, done;
+    bool whole;    /* each mail goes to all its recipients at once, or not at all */
     bool stopped;  /* after wind_down() or abort(): nothing more begins */
     bool troubled; /* the relay as a whole is in trouble: nothing more begins */
     bool recalled; /* mq_transport_recall_in_trouble() is done */

@@ -13,6 +13,9 @@
 #include "worker/relay/route.h"
 #include "worker/run.h"
 
+/* After this time a mail is tried again that its relay only takes whole. */
+#define WHOLE_AFTER_S 60
+
 /* ---- the guard ---- */
 
 /* Returns what the intent record says of a target. While the body is on its way, a target of this
@@ -312,6 +315,15 @@ static bool name_sender(struct mq_delivery *delivery)
     return status == MQ_OK;
 }
 
+static bool reaches_all(const struct mq_job *job)
+{
+    bool all = true;
+    for (size_t i = 0; i < job->recipients.count; i++) {
+        all = all && job->target_of[i] >= 0;
+    }
+    return all;
+}
+
 /* False: the delivery has ended with an outcome. */
 static bool prepare(struct mq_delivery *delivery)
 {
@@ -323,6 +335,13 @@ static bool prepare(struct mq_delivery *delivery)
     }
     if (job->targets.count == 0) { /* the tokens reached none of its recipients */
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
+        return false;
+    }
+    if (job->whole && !reaches_all(job)) { /* its relay was not known when it was claimed */
+        mq_delivery_put_back(
+            delivery, WHOLE_AFTER_S,
+            "recipients: this relay sends to all of them at once, and a limit lets "
+            "only some go now, or they are more than 100");
         return false;
     }
     /* Other programs can write into the table. */
@@ -396,6 +415,7 @@ static void fill_transfer(struct mq_delivery *delivery)
     }
     transfer->notify = job->notify;
     transfer->job = job;
+    transfer->refused = job->refused;
     transfer->enter = enter;
     transfer->to_7bit = to_7bit;
     transfer->context = delivery;
@@ -419,6 +439,7 @@ bool mq_delivery_start(struct mq_delivery *delivery, struct mq_lane *lane)
         return false;
     }
     delivery->lane = lane;
+    job->whole = lane->transport->whole;
     delivery->transfer.phase = composing ? "compose" : "check";
     if (composing && (!compose(delivery) || mq_delivery_reroutes(delivery))) {
         return false;

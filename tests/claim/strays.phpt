@@ -51,7 +51,7 @@ $doctor = fn(): array => array_column(array_filter(json_decode(cli(['doctor', '-
 $run = array_filter($doctor(), fn($what) => str_contains($what, 'never sent'), ARRAY_FILTER_USE_KEY);
 echo str_replace($path, 'DB', json_encode($run, JSON_UNESCAPED_SLASHES)), "\n";
 echo typed(current($run))[0], ' ', count(array_filter(array_keys($doctor()), fn($what) => str_contains($what, 'never sent'))), " left\n";
-echo cli(['retry', '--all', ...$at])[1], $queue->runWorker('null://null', log: '')->sent, " sent\n";
+echo cli(['retry', '--all', '--yes', ...$at])[1], $queue->runWorker('null://null', log: '')->sent, " sent\n";
 ?>
 --EXPECT--
 []

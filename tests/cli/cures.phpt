@@ -34,9 +34,13 @@ $cure = static function (string $what, array $more = []) use ($doctor, $hidden, 
             continue; // such as the cron line
         }
         [$code, , $errors] = typed($fault['run'], $environment, $dir);
+        $asked = preg_match('/^mailqueue: (.*\?) Add --yes\.$/', $errors, $match) ? $match[1] : null;
+        if ($asked !== null) { // as if a person agreed
+            [$code, , $errors] = typed("$fault[run] --yes", $environment, $dir);
+        }
         $text = preg_replace('/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/', 'TIME', "$fault[what] $ $fault[run]");
         echo str_replace(escapeshellarg($dir), '%', str_replace(addcslashes($dir, "'"), '%', str_replace(str_replace("'", "'\\''", $dir), '%', $hidden($text)))), "\n",
-            $code === 0 ? '' : "  exit $code $errors", isset($doctor($more)[$fault['what']]) ? "  it is still there\n" : '';
+            $asked === null ? '' : "  asks: $asked\n", $code === 0 ? '' : "  exit $code $errors", isset($doctor($more)[$fault['what']]) ? "  it is still there\n" : '';
     }
 };
 
@@ -141,10 +145,13 @@ exit 0
 -- none
 -- hold
 1 mail is parked: 1 hold $ mailqueue retry --all --database 'APP'
+  asks: Bring 1 mail back?
 -- refused
 1 mail is parked: 1 refused $ mailqueue retry --database 'APP'
+  asks: Bring 1 mail back?
 -- both
 2 mails are parked: 1 hold, 1 refused $ mailqueue retry --all --database 'APP'
+  asks: Bring 2 mails back?
 2 pending
 -- off, in test mode, paused
 Test mode: mail of every type but organizer goes to test@example.org, not to its recipients (config key mailRedirectTo). $ mailqueue config --unset mailRedirectTo --database 'APP'

@@ -1,5 +1,5 @@
 --TEST--
-mailqueue list, retry, hold and delete with filters: how many mails, asked on a terminal, --yes for scripts
+mailqueue list, retry, hold and delete with filters, and retry of all: how many mails, asked on a terminal, --yes for scripts
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -44,7 +44,22 @@ $type = static function (string $answer, string ...$arguments) use ($environment
 };
 $type('n', 'delete', '--older', '2100-01-01');
 $type('y', 'hold', '--type', 'invoice');
-echo implode(' ', array_map(fn($job) => $job->status->value, $queue->jobs())), "\n";
+$statuses = fn(): string => implode(' ', array_map(fn($job) => $job->status->value, $queue->jobs())) . "\n";
+echo $statuses(), "-- retry of all\n";
+show($run('retry'));
+$queue->fail($queue->claim()[0], '550 no', permanent: true);
+$queue->enqueue(mail_fields());
+$queue->hold([4]);
+(new PDO("sqlite:$app"))->exec("UPDATE mail_queue SET parked_for = 'uncertain', uncertain_to = recipients WHERE id = 3");
+show($run('retry'));
+show($run('retry', '--all', '--json'));
+$type('n', 'retry');
+$type('n', 'retry', '--all', '--once');
+echo $statuses();
+$type('y', 'retry');
+echo $statuses();
+show($run('retry', '--all', '--yes'));
+echo $statuses();
 ?>
 --EXPECT--
 -- list: 1 2, 3, 2, 1, , 2
@@ -96,3 +111,21 @@ exit 1
 Park 1 mail? [y/N] 1 parked.
 exit 0
 pending parked
+-- retry of all
+exit 0
+0 brought back.
+exit 64
+mailqueue: Bring 1 mail back? Add --yes.
+exit 64
+{"error":"Bring 3 mails back (1 of them may arrive twice)? Add --yes.","exit":64}
+Bring 1 mail back? [y/N] mailqueue: Nothing was changed.
+exit 1
+Bring 3 mails back (1 of them may arrive twice)? [y/N] mailqueue: Nothing was changed.
+exit 1
+parked parked parked
+Bring 1 mail back? [y/N] 1 brought back.
+exit 0
+pending parked parked
+exit 0
+2 brought back.
+pending pending pending

@@ -42,7 +42,7 @@ foreach (['waits' => false, 'refused' => true] as $reference => $permanent) {
     [$job] = $queue->claim();
     $queue->fail($job, 'no', $permanent);
 }
-show($run('retry', '--all'));
+show($run('retry', '--all', '--yes'));
 echo json_encode(array_count_values(array_map(fn($job) => $job->status->value, $queue->jobs()))), "\n";
 foreach ($queue->jobs() as $job) {
     $job->priority === 10 && $queue->delete([$job->id]);

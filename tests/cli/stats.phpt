@@ -56,6 +56,18 @@ on_backends(['native', 'pgsql', 'mysql'], function (Backend $backend): void {
     $run('stats', '--since', 'long');
     $run('show', '17');
     $run('show', '16');
+    // More attempts than show prints.
+    $pdo->exec('INSERT INTO mail_log (at, job_id, mail_type, event, attempt, recipients, uncertain) VALUES '
+        . implode(', ', array_map(fn(int $n): string => "($hour, 18, 'news', 'try_later', $n, 1, 0)", range(1, 1001))));
+    foreach (['', ' AND attempt = 1'] as $but) {
+        $but === '' || $pdo->exec("DELETE FROM mail_log WHERE job_id = 18$but");
+        [, $text] = cli(['show', '18'], ['MAILQUEUE_DATABASE' => $backend->dsn]);
+        [, $json] = cli(['show', '18', '--json'], ['MAILQUEUE_DATABASE' => $backend->dsn]);
+        preg_match_all('/^\S+ \S+ +(\d+) +try_later/m', $text, $shown);
+        $kept = json_decode($json, true);
+        echo count($shown[1]), ' from ', $shown[1][0], ' to ', end($shown[1]), ': ', implode(preg_grep('/older/', explode("\n", $text))),
+            ' ', count($kept['history']), ' from ', $kept['history'][0]['attempt'], ' ', json_encode($kept['historyIsCut'] ?? null), "\n";
+    }
     $id = $queue->enqueue(mail_fields());
     $queue->fail($queue->claim()[0], 'not today', retryAfter: 3600);
     [, $json] = cli(['show', (string) $id, '--json'], ['MAILQUEUE_DATABASE' => $backend->dsn]);
@@ -121,6 +133,8 @@ TIME  2        sent       dot    1           25 ms  116 min
       250 ok
 $ show 16 (1)
 mailqueue: There is no mail with the id 16. Mail that was sent leaves the queue: mailqueue log --id 16 says what became of it.
+1000 from 2 to 1001: There are older attempts. The newest 1,000: 1000 from 2 true
+1000 from 2 to 1001:  1000 from 2 null
 [["try_later",1,"not today"]]
 $ metrics (0)
 # HELP mailqueue_mails Mails in the queue; over 10,000 estimated.

@@ -50,6 +50,8 @@ must(iterator_to_array($queue->queue->jobs())[0]->lockedBy === null, 'nothing is
 [, $out] = cli(['doctor', ...$worker]);
 echo str_replace($directory, 'DIR', implode("\n", preg_grep('/verdict/', explode("\n", $out)))), "\n";
 $put('* mail 451 deferred');
+[, $out] = cli(['doctor', '--database', $queue->path, '--verdicts', $file], ['MAILQUEUE_TRANSPORT' => 'mailgun+https://key:example.org@default']);
+echo str_replace($directory, 'DIR', implode("\n", preg_grep('/verdicts|Rules are/', explode("\n", $out)))), "\n";
 chmod($file, 0666);
 [, $out] = cli(['doctor', ...$worker]);
 echo str_replace($directory, 'DIR', implode("\n", preg_grep('/verdicts|chmod.*rules/', explode("\n", $out)))), "\n";
@@ -96,6 +98,8 @@ pending, 0 attempts, paused for about 2 hours
 78 mailqueue: verdicts: DIR/rules, line 2: this is neither a reply nor a verdict, or a second one: "sometimes"; the verdicts are next, refused, deferred, denied, unexplained, connect, session, sessions, relay and protocol; put texts in quotes
 look  verdicts: DIR/rules, line 2: this is neither a reply nor a verdict, or a second one: "sometimes"; the verdicts are next, refused, deferred, denied, unexplained, connect, session, sessions, relay and protocol; put texts in quotes
       Until that is fixed, the worker sends nothing. To try a rule: mailqueue verdict
+look  verdicts DIR/rules: 1 rule, but no relay speaks SMTP or LMTP
+      Rules are about replies of SMTP and LMTP; what the answers of others mean is fixed. Leave them out.
 ok    verdicts DIR/rules: 1 rule
 look  verdicts DIR/rules can be written by others than its owner, so others can have mail parked
         chmod go-w DIR/rules

@@ -56,7 +56,7 @@ foreach ($apis as $name => $settings) {
         $before = count($api->requests());
         $report = $queue->work($dsn($name, $api));
         $jobs = $queue->queue->jobs();
-        $last = $jobs === [] ? 'gone' : $jobs[0]->lastError;
+        $last = $jobs === [] ? 'gone' : preg_replace('/\d{4}-\d\d-\d\d/', 'DAY', (string) $jobs[0]->lastError);
         echo "  $what: $report->sent sent, ", count($api->requests()) - $before, " requests\n    $last\n";
     };
     $queue = new TestQueue();
@@ -66,6 +66,15 @@ foreach ($apis as $name => $settings) {
     $queue = new TestQueue();
     $queue->add('other', ['other@example.org']);
     $refused('an envelope of its own', $queue);
+    $queue = new TestQueue();
+    $queue->queue->suppress('C@example.org', 'hard_bounce', source: '550 5.1.1 no such user');
+    $queue->queue->enqueue($fields);
+    $refused('suppressed in Cc', $queue);
+    $queue = new TestQueue();
+    $queue->queue->suppress('secret@example.net', 'complaint');
+    $queue->queue->enqueue(['bcc' => ['secret@example.net', 'other@example.net']] + $fields);
+    $refused('suppressed in Bcc', $queue);
+    echo '    ', strtok($message($name, $api->requests()[0]), "\r"), "\n";
     $queue = new TestQueue();
     $queue->add('resent', ['somebody@example.org'], "Resent-To: x@example.org\n" . message('resent'));
     $refused('resent', $queue);
@@ -142,9 +151,14 @@ POST /v1.0/me/sendMail, text/plain
 /v1.0/users/shop%40example.com/sendMail
 who gets it:
   redirected: 0 sent, 0 requests
-    recipients: this API sends to the addresses in the headers, and they name a@example.org, to whom this mail does not go (it is redirected, or was sent there already); send it over SMTP
+    recipients: this API sends to the addresses in the headers, and they name a@example.org, to whom this mail does not go (it is redirected, suppressed, or was sent there already); send it over SMTP
   an envelope of its own: 0 sent, 0 requests
-    recipients: this API sends to the addresses in the headers, and they name somebody@example.org, to whom this mail does not go (it is redirected, or was sent there already); send it over SMTP
+    recipients: this API sends to the addresses in the headers, and they name somebody@example.org, to whom this mail does not go (it is redirected, suppressed, or was sent there already); send it over SMTP
+  suppressed in Cc: 0 sent, 0 requests
+    recipients: c@example.org gets no mail (suppressed: hard_bounce, DAY (550 5.1.1 no such user)), and this API would send there as well, as the headers name it; send it over SMTP
+  suppressed in Bcc: 1 sent, 1 requests
+    202
+    Bcc: other@example.net
   resent: 0 sent, 0 requests
     message: this API sends to the addresses in the headers, and does not know Resent-To; send this mail over SMTP
   another case: 1 sent, 1 requests
@@ -158,16 +172,21 @@ POST /upload/gmail/v1/users/me/messages/send?uploadType=media, message/rfc822
 /upload/gmail/v1/users/shop%40example.com/messages/send?uploadType=media
 who gets it:
   redirected: 0 sent, 0 requests
-    recipients: this API sends to the addresses in the headers, and they name a@example.org, to whom this mail does not go (it is redirected, or was sent there already); send it over SMTP
+    recipients: this API sends to the addresses in the headers, and they name a@example.org, to whom this mail does not go (it is redirected, suppressed, or was sent there already); send it over SMTP
   an envelope of its own: 0 sent, 0 requests
-    recipients: this API sends to the addresses in the headers, and they name somebody@example.org, to whom this mail does not go (it is redirected, or was sent there already); send it over SMTP
+    recipients: this API sends to the addresses in the headers, and they name somebody@example.org, to whom this mail does not go (it is redirected, suppressed, or was sent there already); send it over SMTP
+  suppressed in Cc: 0 sent, 0 requests
+    recipients: c@example.org gets no mail (suppressed: hard_bounce, DAY (550 5.1.1 no such user)), and this API would send there as well, as the headers name it; send it over SMTP
+  suppressed in Bcc: 1 sent, 1 requests
+    200 18c
+    Bcc: other@example.net
   resent: 0 sent, 0 requests
     message: this API sends to the addresses in the headers, and does not know Resent-To; send this mail over SMTP
   another case: 1 sent, 1 requests
     gone
 -- a token that is refused
 empty, 2 sent, ; 1 token requests
-another token too: relay, pending 0, account shop: log in again: mailqueue login generic --account shop; it said: 401 wrong authorization
+another token too: relay, pending 0, the relay refuses a new token of account shop: may it send as this user? If so, log in again: mailqueue login generic --account shop; it said: 401 wrong authorization
 -- errors in the shapes of the documentation
 empty, 1 sent, failed 1, goes on
     403 ErrorSendAsDenied: No right to send for this mailbox.

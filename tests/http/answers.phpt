@@ -69,6 +69,16 @@ meets('silence', ['do' => 'hang']);
 meets('half an answer', ['raw' => "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"MessageId\":\"1", 'do' => 'close']);
 meets('the head alone', ['raw' => "HTTP/1.1 200 OK\r\nContent-Le", 'do' => 'close']);
 
+echo "-- one silence among 20 answers: the API works\n";
+$api = new Api(SES);
+$api->answers(['do' => 'hang']);
+$queue = new TestQueue();
+$queue->add('silent', ['a@example.org'], priority: 1);
+array_map(static fn(int $i): int => $queue->add("m$i", ['a@example.org']), range(1, 20));
+$report = $queue->work(ses($api, '&final_timeout=4'), connections: 3, onUncertain: \MailQueue\OnUncertain::Hold);
+echo "$report->end, $report->sent sent, silent: ", $queue->state('silent'), ', ',
+    $queue->queue->stats()->pausedUntil === null ? 'goes on' : 'is paused', "\n";
+
 echo "-- before the request is there: nothing is uncertain\n";
 $large = message('large', str_repeat("0123456789 abcdef\n", 500000));
 foreach (['once' => 1, 'always' => 9] as $what => $times) {
@@ -158,6 +168,8 @@ half an answer: parked 1 uncertain 1 for uncertain, 1 sent, 2 requests, no s pau
 the head alone: parked 1 uncertain 1 for uncertain, 1 sent, 2 requests, no s pause
   uncertain: its answer was cut off
   parked: its answer was cut off
+-- one silence among 20 answers: the API works
+empty, 20 sent, silent: parked 1 uncertain 1 for uncertain, goes on
 -- before the request is there: nothing is uncertain
 the connection ends, once: gone, 1 sent
 the connection ends, always: failed 1, 0 sent

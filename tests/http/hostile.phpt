@@ -45,6 +45,9 @@ $cases = [
     'a request for another login' => ['status' => 401, 'fields' => ['WWW-Authenticate' => 'Negotiate']],
     'a cookie' => ['status' => 200, 'body' => $ok, 'fields' => ['Set-Cookie' => 'a=b', 'Alt-Svc' => "h2=\":$elsewhere->port\"", 'Strict-Transport-Security' => 'max-age=999']],
 ];
+/** The config table, without the relay's pause, and what each run notes. */
+$config = static fn(TestQueue $queue): array => (new \PDO("sqlite:$queue->path"))
+    ->query("SELECT key, value FROM config WHERE key NOT IN ('mailRelayPause', 'mailRelayRoutes', 'mailLastRun')")->fetchAll(\PDO::FETCH_KEY_PAIR);
 growth();
 foreach ($cases as $what => $answer) {
     $api = new Api(SES);
@@ -52,34 +55,56 @@ foreach ($cases as $what => $answer) {
     $queue = new TestQueue();
     $queue->add('first', ['a@example.org'], priority: 1);
     $queue->add('second', ['a@example.org']);
+    $before = $config($queue);
     $begun = microtime(true);
     $report = $queue->work(ses($api, '&final_timeout=20'), onUncertain: \MailQueue\OnUncertain::Hold);
     $seconds = microtime(true) - $begun;
+    $after = implode(' and ', $queue->states());
+    $pause = $queue->queue->stats()->pausedUntil === null ? 'no pause' : 'paused';
+    $changes = array_diff_assoc($config($queue), $before);
     $queue->timePasses();
     $queue->work(ses($api));
     $growth = growth();
     $cookies = array_filter(array_map(static fn(array $request): ?string => $request['fields']['cookie'] ?? null, $api->requests()));
-    echo "$what: ", explode(' for ', $queue->state('first'))[0], ', ', $queue->state('second'), $seconds > 15 ? ", it took $seconds s" : '', $growth > 40 ? ", $growth MiB" : '', $cookies ? ', a cookie went back' : '', "\n";
+    echo "$what: $after, $pause", $changes ? ', ' . json_encode($changes) : '', "\n    then ", explode(' for ', $queue->state('first'))[0], ', ', $queue->state('second'), $seconds > 15 ? ", it took $seconds s" : '', $growth > 40 ? ", $growth MiB" : '', $cookies ? ', a cookie went back' : '', "\n";
 }
 echo count($elsewhere->requests()), " requests elsewhere\n";
 ?>
 --EXPECT--
-endless header fields: parked 1 uncertain 1, gone
-one endless header field: parked 1 uncertain 1, gone
-endless 100 Continue: parked 1 uncertain 1, gone
-an endless body: parked 1 uncertain 1, gone
-an endless body in chunks: parked 1 uncertain 1, gone
-an endless refusal: parked 1 uncertain 1, gone
-a bomb of gzip: parked 1 uncertain 1, gone
-the same as a transfer encoding: parked 1 uncertain 1, gone
-a negative length: parked 1 uncertain 1, gone
-a length that is too long: gone, gone
-two lengths: parked 1 uncertain 1, gone
-no HTTP: parked 1 uncertain 1, gone
-HTTP/0.9: parked 1 uncertain 1, gone
-zeros: parked 1 uncertain 1, gone
-a redirect to another host: gone, gone
-a redirect by POST: gone, gone
-a request for another login: gone, gone
-a cookie: gone, gone
+endless header fields: parked 1 uncertain 1 for uncertain and gone, no pause
+    then parked 1 uncertain 1, gone
+one endless header field: parked 1 uncertain 1 for uncertain and gone, no pause
+    then parked 1 uncertain 1, gone
+endless 100 Continue: parked 1 uncertain 1 for uncertain and gone, no pause
+    then parked 1 uncertain 1, gone
+an endless body: parked 1 uncertain 1 for uncertain and gone, no pause
+    then parked 1 uncertain 1, gone
+an endless body in chunks: parked 1 uncertain 1 for uncertain and gone, no pause
+    then parked 1 uncertain 1, gone
+an endless refusal: parked 1 uncertain 1 for uncertain and gone, no pause
+    then parked 1 uncertain 1, gone
+a bomb of gzip: parked 1 uncertain 1 for uncertain and gone, no pause
+    then parked 1 uncertain 1, gone
+the same as a transfer encoding: parked 1 uncertain 1 for uncertain and gone, no pause
+    then parked 1 uncertain 1, gone
+a negative length: parked 1 uncertain 1 for uncertain and gone, no pause
+    then parked 1 uncertain 1, gone
+a length that is too long: gone and gone, no pause
+    then gone, gone
+two lengths: parked 1 uncertain 1 for uncertain and gone, no pause
+    then parked 1 uncertain 1, gone
+no HTTP: parked 1 uncertain 1 for uncertain and gone, no pause
+    then parked 1 uncertain 1, gone
+HTTP/0.9: parked 1 uncertain 1 for uncertain and gone, no pause
+    then parked 1 uncertain 1, gone
+zeros: parked 1 uncertain 1 for uncertain and gone, no pause
+    then parked 1 uncertain 1, gone
+a redirect to another host: pending 0 and pending 0, paused
+    then gone, gone
+a redirect by POST: pending 0 and pending 0, paused
+    then gone, gone
+a request for another login: pending 0 and pending 0, paused
+    then gone, gone
+a cookie: gone and gone, no pause
+    then gone, gone
 0 requests elsewhere

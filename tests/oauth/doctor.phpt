@@ -169,7 +169,7 @@ ok    account main is there and private; its access token ended 2 h 0 min ago; m
 look  The relay smtp://alice%40example.org@127.0.0.1:PORT is paused until TIME: account main: log in again: mailqueue login generic --account main (the refresh token has ended, was revoked or belongs to another client: invalid_grant: grant request is invalid)
 -- somebody else's token
 exit 1
-look  relay: the relay refuses a new token of account main: may it send as this user?; it said: 535 5.7.8 Authentication failed.
+look  relay: the relay refuses a new token of account main: may it send as this user? If so, log in again: mailqueue login generic --account main; it said: 535 5.7.8 Authentication failed.
       The account must be the user's, with the scope for SMTP (mailqueue accounts). At Microsoft, SMTP AUTH must be on for the mailbox.
 bool(false)
 bool(false)

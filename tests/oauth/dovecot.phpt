@@ -99,7 +99,7 @@ only oauthbearer: empty, 1 gone; nothing asked
 -- mode 600, left: main.json main.lock
 -- a token of somebody else
 bob as alice: relay, 3 claimed, 3 pending 0; refresh_token 200: 1
-    the relay refuses a new token of account main: may it send as this user?; it said: 535 5.7.8 Authentication failed.
+    the relay refuses a new token of account main: may it send as this user? If so, log in again: mailqueue login generic --account main; it said: 535 5.7.8 Authentication failed.
 -- the relay offers passwords only
 plain: relay, 3 claimed, 3 pending 0; nothing asked
     Login denied; it offers PLAIN LOGIN CRAM-MD5; XOAUTH2 and OAUTHBEARER are spoken

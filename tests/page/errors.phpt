@@ -69,6 +69,47 @@ must(!file_exists($app), 'no new database');
 file_put_contents($app, 'not a database, but long enough for a header of one hundred bytes, which is what SQLite reads first of all.');
 $browser->get('/?view=overview');
 echo "damaged: $browser->status ", str_replace($directory, '%', $browser->text('.lead')), "\n";
+
+echo "-- the lists of logins on a full disk\n";
+(new MailQueue($fresh = "$directory/fresh.sqlite"))->enqueue(mail_fields());
+$lists = temp_directory();
+$ours = "$lists/mailqueue-page-" . posix_geteuid();
+$own = fn(string $name): string => "$ours/$name";
+$tell = function (string $what, Browser $browser) use ($lists): void {
+    must(!preg_match('/Stack trace|on line|#0 /', $browser->body), "no trace: $browser->body");
+    echo "$what: ", preg_replace('~\S+/mailqueue-page-\d+~', '%', $browser->said()), "\n";
+};
+$small = serve_page($fresh, ['TMPDIR' => $lists], null, "trap '' XFSZ; ulimit -f 1; exec \"\$@\"");
+$gone = (new Browser($small))->logIn();
+$cookies = $gone->cookies;
+$gone->post(['action' => 'log-out']);
+$there = (new Browser($small))->logIn();
+foreach (['ended', 'logins'] as $name) {
+    $list = json_decode((string) @file_get_contents($own($name)));
+    file_put_contents($own($name), json_encode([...$list, ...array_fill(0, 60, [time(), str_repeat('0', 32)])]));
+}
+$tell('a logout', $there->post(['action' => 'log-out']));
+$tell('then', $there->get());
+$gone->cookies = $cookies;
+$tell('the cookie of an earlier logout', $gone->get());
+$tell('a login', (new Browser($small))->logIn('wrong'));
+echo implode(' ', array_map(fn(string $name): int => count(json_decode(file_get_contents($own($name))) ?? []), ['ended', 'logins'])), ' entries, files: ',
+    implode(' ', array_diff(scandir($ours), ['.', '..'])), "\n";
+
+echo "-- lists that cannot be read\n";
+// Root, too, must not be able to read it.
+$plain = serve_page($fresh, ['TMPDIR' => $lists], null, '[ "$(id -u)" != 0 ] || set -- setpriv --bounding-set=-dac_override,-dac_read_search "$@"; exec "$@"');
+unlink($own('logins'));
+$here = (new Browser($plain))->logIn();
+foreach ([[$own('ended'), 0], [$ours, 0500], [$ours, 0300], [$ours, 0755]] as [$path, $mode]) {
+    $before = fileperms($path) & 0777;
+    chmod($path, $mode);
+    $tell(basename($path) === 'ended' ? 'the file' : sprintf('the directory with %o', $mode), $here->get('/?view=mails'));
+    $mode === 0500 && $tell('a login there', (new Browser($plain))->logIn());
+    chmod($path, $before);
+}
+$tell('and then', $here->get('/?view=mails'));
+echo preg_replace('~\S+/mailqueue-page-\d+~', '%', page_log($plain));
 ?>
 --EXPECT--
 -- asked for
@@ -131,3 +172,21 @@ status.json: {
     "error": "There is no database %/app.sqlite, or this user cannot reach it. Check the path; mailqueue migrate creates it."
 }
 damaged: 503 %/app.sqlite is not an SQLite database (or an encrypted or damaged one): correct the path, or restore a backup; see also: sqlite3 %/app.sqlite .recover
+-- the lists of logins on a full disk
+a logout: 503 %/ended cannot be written. Is the disk full, or its directory read-only? This browser is logged out. But a copy of its cookie stays valid for up to 12 hours, or until the password is another one.
+then: 403 Log in
+the cookie of an earlier logout: 403 Log in
+a login: 503 %/logins cannot be written. Is the disk full, or its directory read-only? Without it nobody can log in.
+61 60 entries, files: ended ended.lock logins logins.lock
+-- lists that cannot be read
+the file: 503 %/ended cannot be read: the user of this PHP must own it, with mode 0600. Without it nobody is let in, because it says who has logged out.
+the directory with 500: 200 Mails
+a login there: 503 %/logins cannot be written. Is the disk full, or its directory read-only? Without it nobody can log in.
+the directory with 300: 503 % must be a directory of the user of this PHP, with mode 0700. Without it nobody is let in, because it says who has logged out.
+the directory with 755: 503 % must be a directory of the user of this PHP, with mode 0700. Without it nobody is let in, because it says who has logged out.
+and then: 200 Mails
+mailqueue page: admin@127.0.0.1: logged in
+mailqueue page: %/ended cannot be read: the user of this PHP must own it, with mode 0600. Without it nobody is let in, because it says who has logged out.
+mailqueue page: %/logins cannot be written. Is the disk full, or its directory read-only? Without it nobody can log in.
+mailqueue page: % must be a directory of the user of this PHP, with mode 0700. Without it nobody is let in, because it says who has logged out.
+mailqueue page: % must be a directory of the user of this PHP, with mode 0700. Without it nobody is let in, because it says who has logged out.

@@ -10,7 +10,7 @@ foreach ([
     '450 4.2.0 <a@example.org>: Recipient address rejected: Greylisted', '554 5.7.1 <a@example.org>: Relay access denied', '553 5.1.8 Sender address rejected: Domain not found', '552 5.2.2 Mailbox full',
     'Could not resolve host: relay.example.org', 'relay.example.org:25 refused to connect', '550 5.7.1 refused', '554 sorry', '452 later', 'exit 75',
     'account office: log in again: mailqueue login microsoft --account office (the refresh token has ended, was revoked or belongs to another client)', 'account a@example.org: no token came: Failed to connect to login.example',
-    'the relay refuses a new token of account main: may it send as this user?; it said: 535 5.7.8 Authentication failed.',
+    'the relay refuses a new token of account main: may it send as this user? If so, log in again: mailqueue login generic --account main; it said: 535 5.7.8 Authentication failed.',
 ] as $reply) {
     echo "$reply\n  ", MailQueue\Web\Meaning::of($reply)[0], "\n";
 }
@@ -62,5 +62,5 @@ account office: log in again: mailqueue login microsoft --account office (the re
   The worker has no access token that the relay accepts.
 account a@example.org: no token came: Failed to connect to login.example
   The worker has no access token that the relay accepts.
-the relay refuses a new token of account main: may it send as this user?; it said: 535 5.7.8 Authentication failed.
+the relay refuses a new token of account main: may it send as this user? If so, log in again: mailqueue login generic --account main; it said: 535 5.7.8 Authentication failed.
   The worker has no access token that the relay accepts.

@@ -8,10 +8,29 @@ posix
 <?php
 require __DIR__ . '/page.inc';
 
+/** @return list<array|string> a file's tokens; "%s" is what is interpolated into a text */
+function tokens(string $file): array
+{
+    $tokens = [];
+    $text = null;
+    foreach (token_get_all(file_get_contents($file)) as $token) {
+        $kind = is_array($token) ? $token[0] : $token;
+        if ($kind === '"') {
+            $text === null || $tokens[] = [T_CONSTANT_ENCAPSED_STRING, '"' . preg_replace('/(%s)+/', '%s', $text) . '"'];
+            $text = $text === null ? '' : null;
+        } elseif ($text !== null) {
+            $text .= $kind === T_ENCAPSED_AND_WHITESPACE ? $token[1] : '%s';
+        } elseif (!in_array($kind, [T_WHITESPACE, T_COMMENT], true)) {
+            $tokens[] = $token;
+        }
+    }
+    return $tokens;
+}
+
 /** @return list<string> the texts of a file's PHP; those joined by a dot are one */
 function texts(string $file): array
 {
-    $tokens = array_values(array_filter(token_get_all(file_get_contents($file)), static fn($token): bool => !is_array($token) || !in_array($token[0], [T_WHITESPACE, T_COMMENT], true)));
+    $tokens = tokens($file);
     $texts = [];
     for ($i = 0, $joined = ''; $i < count($tokens); $i++) {
         if (is_array($tokens[$i]) && $tokens[$i][0] === T_CONSTANT_ENCAPSED_STRING) {
@@ -38,7 +57,7 @@ $words = ['pending', 'sending', 'failed', 'parked', 'held', 'sent', 'try_later',
 $german = require "$web/texts/de.php";
 // A sentence for people, or a label: a capital letter or %s, then words.
 $isText = static fn(string $text): bool => preg_match('/\A(?:%s |"%s"|[A-Z])[^<>{}\\\\]*[a-z]{2}[^<>{}\\\\]*[ .?:][^<>{}\\\\]*\z/', $text) === 1
-    && !preg_match('/\A(SELECT|SUM|WHERE|AND|FROM|Content-|Cache|X-|Cross|Referrer|Permissions|Logins cannot)|SameSite|\ASet-Cookie|\A[A-Z][\w-]+: \z|No such part/', $text);
+    && !preg_match('/\A(SELECT|SUM|WHERE|AND|FROM|Content-|Cache|X-|Cross|Referrer|Permissions|The body has)|SameSite|\ASet-Cookie|\A[A-Z][\w-]+: \z|No such part/', $text);
 foreach (array_unique(array_filter($used, $isText)) as $text) {
     isset($german[$text]) || print("no German: $text\n");
 }
@@ -57,6 +76,7 @@ echo $browser->get()->text(), ' ', preg_match('/<html lang="de">/', $browser->bo
 $browser->logIn();
 echo $browser->text(), ' | ', $browser->text('.counts'), "\n";
 echo $browser->get('/?view=overview&language=en')->text(), ' ', $browser->get('/?view=mails')->text('caption'), "\n";
+echo $browser->get('/?view=mails&type[]=x&language=de')->said(), "\n";
 echo $browser->get('/?view=overview&language=xx')->status, ' ', $browser->text(), "\n";
 $test = new Browser(serve_page($app, ['MAILQUEUE_REDIRECT_TO' => 'test@example.org', 'MAILQUEUE_ALLOW_TO' => '@example.org']));
 echo $test->logIn()->text('.alarm'), "\n";
@@ -66,5 +86,6 @@ translated
 Anmelden 1
 Übersicht | 1  wartet      0  im Versand      0  fehlgeschlagen      0  geparkt
 Overview Mails
+400 „type“ muss eine Zeile Text sein. Nichts wurde geändert.
 200 Übersicht
 Test mode of this machine: all mail goes to test@example.org, not to its recipients (MAILQUEUE_REDIRECT_TO). Only these still get theirs: @example.org.

@@ -55,6 +55,10 @@ foreach (['text', 'source', 'preview'] as $view) {
     echo "$view: $browser->status ", $browser->headers['content-type'], '; ', $browser->headers['content-security-policy'], "\n";
     echo $view === 'source' ? '' : trim($browser->body) . "\n";
 }
+$pdo->exec("INSERT INTO mail_log (at, job_id, mail_type, event, attempt, recipients, uncertain) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1001)
+    SELECT 1, 77, 'mail', 'try_later', i, 1, 0 FROM n");
+$browser->get('/?view=mail&id=77');
+echo $words('.note'), ' ', preg_match_all('/attempt (\d+)/', $browser->body, $match), ' from ', $match[1][0], ' to ', end($match[1]), "\n";
 
 echo "-- many\n";
 /** What the question says, then what the answer did. */
@@ -166,6 +170,7 @@ preview: 200 text/html; charset=utf-8; default-src 'none'; style-src 'unsafe-inl
 <!DOCTYPE html>
 <style>x-script { display: none }</style>
 <p onclick="x()"><x-a href=https://evil.example>Hello</x-a> <x-link rel=preconnect href=https://evil.example><x-META http-equiv=refresh content="0;url=https://evil.example"><x-script>x()</x-script></p>
+There are older attempts. The newest 1,000: 1000 from 2 to 1001
 -- many
 Bring 2 mails back? 2 mails brought back. 1 parked
 Park 2 mails?

@@ -40,7 +40,9 @@ echo count($headers), ' of ', count(glob("$saved/*.eml")), " sent with the heade
 
 echo "unknown:\n";
 $enqueue('lost', relay: 'nobody');
+$queue->events = [];
 $report = $queue->work($dsn['B'], relays: $map);
+echo count(array_keys(array_column($queue->events, 'event'), 'claimed')), " claimed\n";
 $job = $queue->queue->job($queue->ids['lost']);
 echo "$report->end, $report->sent sent, {$job->status->value}, $job->attempts attempts, in ",
     round(($job->nextAttemptAt - time()) / 60), " minutes: $job->lastError\n";
@@ -71,6 +73,7 @@ A: argument both composed composed2 fields header
 B: none
 0 of 6 sent with the header
 unknown:
+0 claimed
 empty, 0 sent, pending, 0 attempts, in 60 minutes: the mail names the relay "nobody", which the map of relays does not have; add it there (mailqueue work --relays)
 1 1 waiting for a relay that the map of relays does not have: nobody
 1 brought back.

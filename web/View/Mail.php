@@ -27,7 +27,7 @@ final class Mail extends View
     {
         $id = $this->context->id();
         $job = $this->context->queue->job($id);
-        $history = Timeline::of($this->context->queue, $id);
+        [$history, $isCut] = Timeline::of($this->context->queue, $id);
         if ($job === null && $history === []) {
             throw new Refusal($this->t('There is no mail with the id %s any more. Mail that was '
                 . 'sent leaves the queue; "mailqueue log" says what became of it.', $id), 404);
@@ -44,7 +44,7 @@ final class Mail extends View
                     $this->actions($job),
                     $this->correction($job)
                 ),
-            $this->timeline($history, $job),
+            $this->timeline($history, $isCut, $job),
             $job?->message === null ? null : $this->message($job),
         );
     }
@@ -126,7 +126,7 @@ final class Mail extends View
     }
 
     /** @param list<array<string, int|string|null>> $rows */
-    private function timeline(array $rows, ?Job $job): Html
+    private function timeline(array $rows, bool $isCut, ?Job $job): Html
     {
         $last = $job === null ? [] : ['at' => $job->lastAttemptAt, 'attempt' => $job->attempts,
             'relay' => null];
@@ -136,10 +136,20 @@ final class Mail extends View
         if ($rows === [] && $job?->lastError !== null) {
             $rows[] = $last + ['event' => 'try_later', 'reply' => $job->lastError];
         }
-        return Html::all(Html::e('h2', [], $this->t('Attempts')), $rows === []
-            ? Html::e('p', ['class' => 'note'], $this->t('None yet, or the history is off '
-                . '(mailHistoryDays).'))
-            : Html::e('ol', ['class' => 'timeline'], array_map($this->attempt(...), $rows)));
+        $note = match (true) {
+            $rows === [] => $this->t('None yet, or the history is off (mailHistoryDays).'),
+            $isCut => $this->t(
+                'There are older attempts. The newest %s:',
+                $this->context->texts->number(Timeline::SHOWN)
+            ),
+            default => null,
+        };
+        return Html::all(
+            Html::e('h2', [], $this->t('Attempts')),
+            $note === null ? null : Html::e('p', ['class' => 'note'], $note),
+            $rows === [] ? null
+                : Html::e('ol', ['class' => 'timeline'], array_map($this->attempt(...), $rows))
+        );
     }
 
     /** @param array<string, int|string|null> $row */

@@ -269,6 +269,7 @@ return [
     'Expires' => 'Verfällt',
     'None yet, or the history is off (mailHistoryDays).'
         => 'Noch keine, oder die Historie ist ausgeschaltet (mailHistoryDays).',
+    'There are older attempts. The newest %s:' => 'Es gibt ältere Versuche. Die neuesten %s:',
     'Message' => 'Nachricht',
     'Headers' => 'Kopfzeilen',
     'Text' => 'Text',
@@ -402,6 +403,23 @@ return [
         => 'Ansehen ist erlaubt, ändern nicht. Nichts wurde geändert.',
     "An error that the page does not know. PHP's error log says more."
         => 'Ein Fehler, den die Seite nicht kennt. Das Fehlerlog von PHP sagt mehr.',
+    '"%s" must be one line of text. Nothing was changed.'
+        => '„%s“ muss eine Zeile Text sein. Nichts wurde geändert.',
+    '%s must be a directory of the user of this PHP, with mode 0700. %s'
+        => '%s muss ein Verzeichnis des Benutzers sein, als der dieses PHP läuft, mit den Rechten '
+        . '0700. %s',
+    '%s cannot be written. Is the disk full, or its directory read-only? %s'
+        => '%s lässt sich nicht schreiben. Ist die Platte voll oder das Verzeichnis nur lesbar? '
+        . '%s',
+    '%s cannot be read: the user of this PHP must own it, with mode 0600. %s'
+        => '%s lässt sich nicht lesen: Die Datei muss dem Benutzer gehören, als der dieses PHP '
+        . 'läuft, mit den Rechten 0600. %s',
+    'Without it nobody can log in.' => 'Ohne sie kann sich niemand anmelden.',
+    'Without it nobody is let in, because it says who has logged out.'
+        => 'Ohne sie kommt niemand hinein, denn sie sagt, wer sich abgemeldet hat.',
+    'This browser is logged out. But a copy of its cookie stays valid for up to 12 hours, or until '
+        . 'the password is another one.' => 'Dieser Browser ist abgemeldet. Aber eine Kopie seines '
+        . 'Cookies gilt noch bis zu 12 Stunden, oder bis das Passwort ein anderes ist.',
     'There is no view "%s". The overview leads to all views.'
         => 'Die Ansicht „%s“ gibt es nicht. Die Übersicht führt zu allen.',
     'There is no action "%s". Nothing was changed.'

@@ -94,7 +94,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l error -d 'only m
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l subject -d 'only mail whose subject has this text in it' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l campaign -d 'only mail of this campaign' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l older -d 'only mail that was enqueued before 90m' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l yes -d 'change what the filter finds without asking'
+complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l yes -d 'do not ask'
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l all -d 'without ids'
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l once -d 'one more attempt only'
 complete -c mailqueue -n '__fish_seen_subcommand_from resend' -l to -d 'the right address' -r -f

@@ -5,9 +5,8 @@
 
 #include "policy/limits.h"
 #include "queue/claim/closed.h"
+#include "queue/claim/taking.h"
 #include "queue/claim/turns.h"
-#include "queue/config/kept_hours.h"
-#include "queue/config/relays.h"
 #include "queue/handle.h"
 #include "queue/job.h"
 #include "queue/limit.h"
@@ -19,28 +18,6 @@
 #include "queue/windows/payments.h"
 
 #define PRIORITY_ABOVE_ALL (INT64_C(1) << 40)
-
-/* The state of one claim. */
-struct taking {
-    struct mq_tx *tx;
-    const struct mq_claim_request *request;
-    struct mq_claim *claim;
-    struct mq_job_list taken;
-    bool many;                 /* rows are written together: each statement is a round trip */
-    size_t written;            /* how many of `taken` are written */
-    int64_t allowance;         /* recipients that tokens can still pay for … */
-    bool leaves;               /* … without the reserve, as the priority is below 0 */
-    struct mq_dropped dropped; /* expired, orphaned, unreadable and put back rows */
-    struct put_back {
-        int64_t id;     /* 0: written already */
-        int64_t open_s; /* when its hours open, … */
-        bool pause;     /* … or its relays, which are paused */
-    } back[MQ_CLAIM_CHUNK];
-    size_t back_count;
-    bool puts_back;
-    int64_t marked; /* mq_settings_marked() */
-    bool stop;
-};
 
 void mq_claim_clear(struct mq_claim *claim)
 {
@@ -62,7 +39,7 @@ static bool is_exhausted(const struct mq_queue *queue, const struct mq_job *job)
 /* ---- one row ---- */
 
 /* Deletes or parks a row that cannot be claimed; *dropped says so. */
-static enum mq_status drop(struct taking *t, struct mq_job *job, bool *dropped,
+static enum mq_status drop(struct mq_taking *t, struct mq_job *job, bool *dropped,
                            struct mq_error *err)
 {
     bool orphaned = false;
@@ -86,7 +63,7 @@ static enum mq_status drop(struct taking *t, struct mq_job *job, bool *dropped,
 }
 
 /* Writes the claim to the row, unless write_many() does that later. */
-static enum mq_status write_claim(struct taking *t, struct mq_job *job, struct mq_error *err)
+static enum mq_status write_claim(struct mq_taking *t, struct mq_job *job, struct mq_error *err)
 {
     struct mq_value values[] = {
         mq_null(),         mq_int(job->locked_until), mq_cstr(job->locked_by),
@@ -98,7 +75,7 @@ static enum mq_status write_claim(struct taking *t, struct mq_job *job, struct m
 }
 
 /* Writes the claims that are not written yet. All have the same token and lease. */
-static enum mq_status write_many(struct taking *t, struct mq_error *err)
+static enum mq_status write_many(struct mq_taking *t, struct mq_error *err)
 {
     struct mq_buffer list = {0};
     const struct mq_job *jobs = t->taken.jobs;
@@ -123,7 +100,7 @@ static const char *only_relay(const struct mq_claim_request *request)
     return request->relay_count == 1 && !request->relays_of ? request->relays[0].name : NULL;
 }
 
-static struct mq_party party_of(const struct taking *t, const struct mq_job *job)
+static struct mq_party party_of(const struct mq_taking *t, const struct mq_job *job)
 {
     return (struct mq_party){.relay = only_relay(t->request),
                              .from = job ? job->envelope_from : NULL,
@@ -132,7 +109,7 @@ static struct mq_party party_of(const struct taking *t, const struct mq_job *job
 }
 
 /* Each recipient costs a token; a job that is composed when sent pays for one now. */
-static enum mq_status pay(struct taking *t, struct mq_job *job, struct mq_error *err)
+static enum mq_status pay(struct mq_taking *t, struct mq_job *job, struct mq_error *err)
 {
     struct mq_party party = party_of(t, job);
     job->paid = job->recipients.count ? (int)job->targets.count : 1;
@@ -142,7 +119,8 @@ static enum mq_status pay(struct taking *t, struct mq_job *job, struct mq_error 
 }
 
 /* Claims a job, for at most `most` of its recipients. */
-static enum mq_status take(struct taking *t, struct mq_job *job, int64_t most, struct mq_error *err)
+static enum mq_status take(struct mq_taking *t, struct mq_job *job, int64_t most,
+                           struct mq_error *err)
 {
     struct mq_tx *tx = t->tx;
     MQ_TRY(mq_job_set_targets(job, &tx->settings, most, err));
@@ -164,114 +142,24 @@ static enum mq_status take(struct taking *t, struct mq_job *job, int64_t most, s
     return MQ_OK;
 }
 
-/* ---- mail outside its hours, and of relays that are paused ---- */
-
-/* Writes one opening to all jobs of the chunk that wait for it, beginning with the first of them.
- */
-static enum mq_status write_opening(struct taking *t, struct put_back *first, struct mq_error *err)
-{
-    struct mq_queue *queue = t->tx->queue;
-    struct mq_buffer text = {0};
-    int64_t open_s = first->open_s;
-    bool pause = first->pause;
-    mq_buffer_printf(&text, "UPDATE {t} SET next_attempt_at = ?1, %s WHERE id IN (0",
-                     pause ? "waits_for = '" MQ_FOR_PAUSE "'" : "parked_for = '" MQ_FOR_HOURS "'");
-    for (; first < t->back + t->back_count; first++) {
-        if (first->id && first->open_s == open_s && first->pause == pause) {
-            mq_buffer_printf(&text, ",%lld", (long long)first->id);
-            first->id = 0;
-        }
-    }
-    mq_buffer_char(&text, ')');
-    enum mq_status status = text.failed
-                                ? mq_error_nomem(err)
-                                : mq_sql_exec_text(queue, text.data, MQ_ARGS(mq_int(open_s)), err);
-    mq_buffer_clear(&text);
-    return status;
-}
-
-static enum mq_status write_back(struct taking *t, struct mq_error *err)
-{
-    const struct mq_tx *tx = t->tx;
-    int64_t mark = mq_settings_mark(&tx->settings);
-    bool first =
-        mark && !t->marked && (t->puts_back || t->claim->pays_later); /* payments put back, too */
-    for (size_t i = 0; i < t->back_count; i++) {
-        if (t->back[i].id) {
-            MQ_TRY(write_opening(t, &t->back[i], err));
-        }
-    }
-    t->back_count = 0;
-    t->marked = first ? mark : t->marked;
-    return first ? mq_mark_put(tx->queue, tx->queue->names.table, mark, err) : MQ_OK;
-}
-
-/* Puts a job back whose hours have not begun or whose relays are all paused, so that the first due
- * rows do not become ever more of them. Returns whether it did. */
-static bool is_put_back(struct taking *t, const struct mq_job *job,
-                        const struct mq_relay_list *relays)
-{
-    const struct mq_tx *tx = t->tx;
-    int64_t open_s = mq_hours_opening(tx->queue, &tx->settings, job->mail_type, tx->now_s);
-    bool pause = open_s <= tx->now_s && relays->count == 0 && relays->opens_s > 0;
-    if (pause) {
-        open_s = relays->opens_s > tx->now_s ? relays->opens_s : tx->now_s + 1;
-    }
-    if (open_s <= tx->now_s) {
-        return false;
-    }
-    t->back[t->back_count++] = (struct put_back){job->id, open_s, pause};
-    t->dropped.rows++;
-    t->puts_back = true;
-    return true;
-}
-
-/* Brings forward the next rows that other hours or limits than the present ones put back. *more:
- * there may be others. */
-static enum mq_status forward(struct taking *t, bool *more, struct mq_error *err)
-{
-    struct mq_tx *tx = t->tx;
-    struct mq_queue *queue = tx->queue;
-    int64_t mark = mq_settings_mark(&tx->settings), end = 0;
-    int64_t after = queue->forward_mark == mark ? queue->forward_after : 0;
-    struct mq_args range = MQ_ARGS(mq_int(after), mq_int(MQ_ROWS_A_CYCLE));
-    if (t->marked == 0 || t->marked == mark) {
-        return MQ_OK;
-    }
-    MQ_TRY(after ? MQ_OK : mq_lines_forget(tx, err));
-    MQ_TRY(mq_sql_int(queue, MQ_SQL_WALK_END, range, &end, err));
-    t->claim->forward_after = end;
-    t->claim->forward_mark = mark;
-    *more = end != 0;
-    if (!*more) {
-        t->marked = mark;
-        return mq_mark_put(queue, queue->names.table, mark, err);
-    }
-    return mq_sql_exec_text(queue,
-                            "UPDATE {t} SET next_attempt_at = ?1, parked_for = NULL, "
-                            "waits_for = NULL WHERE id > ?2 AND id <= ?3 AND " MQ_CLAIMABLE_SQL
-                            " AND (parked_for = '" MQ_FOR_HOURS "' OR waits_for IS NOT NULL) "
-                            "AND next_attempt_at > ?1",
-                            MQ_ARGS(mq_int(tx->now_s), mq_int(after), mq_int(end)), err);
-}
-
 /* ---- mail that limits keep ---- */
 
 /* From now on the claim leaves the reserve. */
-static enum mq_status leave_reserve(struct taking *t, struct mq_error *err)
+static enum mq_status leave_reserve(struct mq_taking *t, struct mq_error *err)
 {
     t->leaves = true;
     struct mq_party anyone = party_of(t, NULL);
     return mq_limit_still_allows(t->tx, &anyone, &t->allowance, err);
 }
 
-/* Stops the claim because no mail from any sender can go. */
-static enum mq_status stop_for_tokens(struct taking *t, struct mq_error *err)
+/* Stops the claim because no mail from any sender can go, or none to `whole` at once. */
+static enum mq_status stop_for_tokens(struct mq_taking *t, int64_t whole, struct mq_error *err)
 {
     struct mq_claim *claim = t->claim;
     struct mq_party anyone = party_of(t, NULL);
     const struct mq_limit *full = NULL;
     int64_t others_s = 0;
+    anyone.whole = whole;
     claim->end = MQ_CLAIM_TOKENS;
     t->stop = true;
     anyone.leaves = false;
@@ -283,24 +171,71 @@ static enum mq_status stop_for_tokens(struct taking *t, struct mq_error *err)
     return MQ_OK;
 }
 
+/* Parks a mail that its relay only takes whole, and that never goes whole; or returns false. */
+static bool is_refused(struct mq_taking *t, struct mq_job *job, const char *limit,
+                       enum mq_status *status, struct mq_error *err)
+{
+    char why[MQ_WAITS_FOR_MAX + 200];
+    size_t count = job->recipients.count;
+    if (count > MQ_RECIPIENTS_MAX) {
+        snprintf(why, sizeof(why),
+                 "recipients: this relay sends to all of them at once, and %zu are more than the "
+                 "%d that a mail can go to at once; send it to fewer, or over SMTP",
+                 count, MQ_RECIPIENTS_MAX);
+    } else {
+        snprintf(why, sizeof(why),
+                 "recipients: this relay sends to all of them at once, and the limit %s never lets "
+                 "%zu go at once; raise it, or mailBurst, or send the mail over SMTP",
+                 limit, count);
+    }
+    bool is = count > MQ_RECIPIENTS_MAX || limit[0] != '\0';
+    t->dropped.rows += is;
+    *status = is ? mq_job_park(t->tx, job, MQ_OUTCOME_REFUSED, why, err) : MQ_OK;
+    return is;
+}
+
+/* How much room there is for the job; none if it goes whole and does not fit. `room` is that of the
+ * limits in windows. */
+static enum mq_status find_room(struct mq_taking *t, const struct mq_party *party,
+                                struct mq_room *room, int64_t *most, struct mq_error *err)
+{
+    *room = (struct mq_room){.party = *party, .recipients = t->allowance};
+    if (t->allowance > 0 && t->tx->settings.limits) {
+        MQ_TRY(mq_windows_room(t->tx, party, room, err));
+    }
+    *most = room->recipients < t->allowance ? room->recipients : t->allowance;
+    *most = *most < party->whole ? 0 : *most;
+    return MQ_OK;
+}
+
 /* Takes the row as far as tokens and limits allow, or puts it back, or sets `stop`. */
-static enum mq_status take_allowed(struct taking *t, struct mq_job *job,
+static enum mq_status take_allowed(struct mq_taking *t, struct mq_job *job,
                                    struct mq_relay_list *relays, struct mq_error *err)
 {
-    struct mq_room room = {.recipients = t->allowance};
+    struct mq_room room;
     struct mq_party party = party_of(t, job);
-    if (t->allowance > 0 && t->tx->settings.limits) {
-        MQ_TRY(mq_windows_room(t->tx, &party, &room, err));
+    char never[MQ_WAITS_FOR_MAX] = "";
+    enum mq_status status;
+    int64_t most;
+    party.whole = t->request->whole || relays->whole ? mq_job_reach(job) : 0;
+    MQ_TRY(find_room(t, &party, &room, &most, err));
+    if (most < party.whole) {
+        mq_limit_forbids(t->tx, &room, never);
     }
-    int64_t most = room.recipients < t->allowance ? room.recipients : t->allowance;
+    if (party.whole > 0 && is_refused(t, job, never, &status, err)) {
+        return status;
+    }
     if (most <= 0 && !room.sender_full) {
-        return stop_for_tokens(t, err);
+        return stop_for_tokens(t, party.whole, err);
     }
     if (most <= 0) {
         struct mq_kept why = {&room, 1, INT64_MAX};
         MQ_TRY(mq_windows_put_back(t->tx, &why, job, err));
     } else if (t->claim->pays_later) {
         MQ_TRY(mq_relays_promise(t->tx, job, relays, &most, err));
+        if (relays->never[0] && is_refused(t, job, relays->never, &status, err)) {
+            return status;
+        }
     }
     t->dropped.rows += most <= 0; /* a transaction puts back a limited number */
     t->puts_back = t->puts_back || most <= 0;
@@ -309,7 +244,7 @@ static enum mq_status take_allowed(struct taking *t, struct mq_job *job,
 
 /* Takes the row, drops it, puts it back, or sets `stop`. If it is taken, *job moves into the claim.
  */
-static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_error *err)
+static enum mq_status consider(struct mq_taking *t, struct mq_job *job, struct mq_error *err)
 {
     bool dropped = false;
     struct mq_relay_list relays = {.count = 0};
@@ -319,10 +254,11 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_e
         return MQ_OK;
     }
     MQ_TRY(drop(t, job, &dropped, err));
+    MQ_TRY(dropped ? MQ_OK : mq_taking_has_no_relay(t, job, &dropped, err));
     if (!dropped && t->request->relays_of) {
         t->request->relays_of(t->request->relays_context, job, &relays);
     }
-    if (dropped || is_put_back(t, job, &relays)) {
+    if (dropped || mq_taking_puts_back(t, job, &relays)) {
         return MQ_OK;
     }
     MQ_TRY(take_allowed(t, job, &relays, err));
@@ -338,7 +274,7 @@ static enum mq_status consider(struct taking *t, struct mq_job *job, struct mq_e
 /* How many rows to read: no more than jobs are wanted and tokens allow, but at least one, to see
  * whether anything is due. Where mail is put back or passed over, more of it may follow. `most`:
  * routes have room for no more there. */
-static size_t wanted(const struct taking *t, int64_t most)
+static size_t wanted(const struct mq_taking *t, int64_t most)
 {
     bool passes = t->puts_back || (t->request->turns && t->request->turns->passed > 0);
     int64_t n = passes ? MQ_CLAIM_CHUNK : t->request->limit - (int64_t)t->taken.count;
@@ -350,7 +286,7 @@ static size_t wanted(const struct taking *t, int64_t most)
 }
 
 /* Passes over the row, or considers it. *reached becomes its place, unless it may be left. */
-static enum mq_status look_at(struct taking *t, struct mq_job *job, struct mq_place *reached,
+static enum mq_status look_at(struct mq_taking *t, struct mq_job *job, struct mq_place *reached,
                               struct mq_error *err)
 {
     struct mq_turns *turns = t->request->turns;
@@ -369,7 +305,7 @@ static enum mq_status look_at(struct taking *t, struct mq_job *job, struct mq_pl
 }
 
 /* Reads the next due rows of a priority behind `from`. */
-static enum mq_status read_due(struct taking *t, const struct mq_place *from, size_t want,
+static enum mq_status read_due(struct mq_taking *t, const struct mq_place *from, size_t want,
                                struct mq_job_list *due, struct mq_error *err)
 {
     bool front = from->due_s == INT64_MIN;
@@ -381,7 +317,7 @@ static enum mq_status read_due(struct taking *t, const struct mq_place *from, si
 }
 
 /* Considers the next due rows of a priority: `want` of them, or all that are left. */
-static enum mq_status take_chunk(struct taking *t, struct mq_place from, size_t want,
+static enum mq_status take_chunk(struct mq_taking *t, struct mq_place from, size_t want,
                                  struct mq_job_list *due, struct mq_error *err)
 {
     MQ_TRY(read_due(t, &from, want, due, err));
@@ -393,11 +329,11 @@ static enum mq_status take_chunk(struct taking *t, struct mq_place from, size_t 
         MQ_TRY(look_at(t, &due->jobs[i], &from, err));
     }
     mq_turns_reach(t->request->turns, &from);
-    MQ_TRY(write_back(t, err));
+    MQ_TRY(mq_taking_write_back(t, err));
     return write_many(t, err);
 }
 
-static enum mq_status take_priority(struct taking *t, int64_t priority, struct mq_error *err)
+static enum mq_status take_priority(struct mq_taking *t, int64_t priority, struct mq_error *err)
 {
     bool more = true;
     enum mq_status status = MQ_OK;
@@ -418,7 +354,7 @@ static enum mq_status take_priority(struct taking *t, int64_t priority, struct m
 }
 
 /* Notes when the next job of this priority becomes due. */
-static enum mq_status note_next(struct taking *t, int64_t priority, struct mq_error *err)
+static enum mq_status note_next(struct mq_taking *t, int64_t priority, struct mq_error *err)
 {
     int64_t next = 0;
     int64_t *resume = &t->claim->resume_s;
@@ -434,7 +370,7 @@ static enum mq_status note_next(struct taking *t, int64_t priority, struct mq_er
 
 /* Makes PostgreSQL plan its statements again when many mails follow an empty queue, because other
  * plans can be better then. Does it only once, because that costs a millisecond. */
-static enum mq_status plan_again(struct taking *t, struct mq_error *err)
+static enum mq_status plan_again(struct mq_taking *t, struct mq_error *err)
 {
     struct mq_queue *queue = t->tx->queue;
     int64_t before = queue->streak;
@@ -445,7 +381,7 @@ static enum mq_status plan_again(struct taking *t, struct mq_error *err)
                : MQ_OK;
 }
 
-static enum mq_status take_all(struct taking *t, struct mq_error *err)
+static enum mq_status take_all(struct mq_taking *t, struct mq_error *err)
 {
     int64_t priority = t->request->below ? *t->request->below : PRIORITY_ABOVE_ALL;
     while (!t->stop) {
@@ -474,7 +410,7 @@ enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *re
                              struct mq_claim *claim, struct mq_error *err)
 {
     bool is_closed = false, more = false;
-    struct taking t = {.tx = tx, .request = request, .claim = claim};
+    struct mq_taking t = {.tx = tx, .request = request, .claim = claim};
     t.many = mq_sql_has(tx->queue, MQ_SQL_CLAIM_TAKE_MANY) && request->limit > 1;
     mq_turns_begin(request->turns);
     claim->end = MQ_CLAIM_LIMIT;
@@ -486,7 +422,7 @@ enum mq_status mq_claim_take(struct mq_tx *tx, const struct mq_claim_request *re
     }
     struct mq_party anyone = party_of(&t, NULL);
     t.marked = mq_settings_marked(&tx->settings, tx->queue->names.table);
-    MQ_TRY(forward(&t, &more, err));
+    MQ_TRY(mq_taking_forward(&t, &more, err));
     MQ_TRY(mq_limit_allowance(tx, &anyone, &t.allowance, err));
     enum mq_status status = take_all(&t, err);
     if (more && claim->end != MQ_CLAIM_LIMIT) {

@@ -125,6 +125,9 @@ static bool add_warmup(const char *text, int64_t now_s, struct mq_settings *out)
         mq_limits_parse(mq_str_of(out->warmup_text), &today, NULL) != MQ_OK) {
         return false;
     }
+    for (size_t i = 0; i < today.count; i++) {
+        today.items[i].today = true;
+    }
     mq_limits_add(out->limits, &today);
     return true;
 }

@@ -22,7 +22,8 @@ struct mq_window {
     int64_t promised;        /* room that claimed jobs are to get, which have not paid */
     int64_t handed;          /* handed over, not in the ledger yet, … */
     int64_t leaves_s;        /* … where it leaves the window then */
-    int64_t free_s[2];       /* when a full one has room; [1]: beside the reserve; 0: not asked */
+    int64_t free_for;        /* when a full one has room for so many: … */
+    int64_t free_s[2];       /* … [1]: beside the reserve; 0: not asked */
     uint64_t mail;           /* what the next two count for, … */
     int64_t mine;            /* … its recipients in this window, … */
     int64_t mine_handed;     /* … and those that were handed over */
@@ -60,6 +61,9 @@ struct mq_windows {
 };
 
 bool mq_is_strict(const struct mq_tx *tx);
+/* A window's name in the table, in small letters, malloc'ed. It has no N, so that a limit that is
+ * raised or lowered keeps its count. NULL without memory. */
+char *mq_window_name(const struct mq_limit *limit, struct mq_str who);
 /* How long a recipient counts: one second more, because times are cut to seconds. */
 int64_t mq_window_span_s(const struct mq_limit *limit);
 /* Reads `spent`. */

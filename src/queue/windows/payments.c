@@ -15,6 +15,8 @@
 #include "queue/sql/statements.h"
 #include "queue/steps.h"
 
+_Static_assert(sizeof(((struct mq_relay_list *)NULL)->never) == MQ_WAITS_FOR_MAX, "the same text");
+
 static bool is_paid(const struct mq_job *job, const char *relay)
 {
     return job->paid_to && strcmp(job->paid_to, relay) == 0;
@@ -32,14 +34,16 @@ static enum mq_status find_relay(struct mq_tx *tx, const struct mq_job *job,
 {
     for (out->at = 0; out->at < relays->count; out->at++) {
         struct mq_room *room = &out->rooms[out->at];
-        const struct mq_party party = {
-            .relay = relays->names[out->at], .only_relay = true, .leaves = job->priority < 0};
+        const struct mq_party party = {.relay = relays->names[out->at],
+                                       .only_relay = true,
+                                       .leaves = job->priority < 0,
+                                       .whole = relays->whole ? mq_job_reach(job) : 0};
         if (is_paid(job, party.relay)) {
             *room = (struct mq_room){.party = party, .recipients = MQ_LIMIT_NONE};
             return MQ_OK;
         }
         MQ_TRY(mq_windows_room(tx, &party, room, err));
-        relays->full_s[out->at] = room->free_s;
+        relays->full_s[out->at] = room->in_part ? 0 : room->free_s;
         if (room->recipients > 0) {
             return MQ_OK;
         }
@@ -64,6 +68,18 @@ static enum mq_status keep_waiting(struct mq_tx *tx, const struct mq_relay_list 
 
 /* ---- at a claim ---- */
 
+/* Whether no relay, also of those that are not used now, ever has room. */
+static bool is_hopeless(const struct mq_tx *tx, struct mq_relay_list *relays,
+                        const struct mq_room *rooms)
+{
+    bool is = relays->opens_s == 0 && !relays->busy;
+    for (size_t i = 0; i < relays->count && is; i++) {
+        is = mq_limit_forbids(tx, &rooms[i], relays->never);
+    }
+    relays->never[0] = is ? relays->never[0] : '\0';
+    return is;
+}
+
 enum mq_status mq_relays_promise(struct mq_tx *tx, const struct mq_job *job,
                                  struct mq_relay_list *relays, int64_t *most, struct mq_error *err)
 {
@@ -74,7 +90,9 @@ enum mq_status mq_relays_promise(struct mq_tx *tx, const struct mq_job *job,
     }
     if (found.at == relays->count) {
         *most = 0;
-        return keep_waiting(tx, relays, found.rooms, job, err);
+        return is_hopeless(tx, relays, found.rooms)
+                   ? MQ_OK
+                   : keep_waiting(tx, relays, found.rooms, job, err);
     }
     const struct mq_room *room = &found.rooms[found.at];
     int64_t n = job->recipients.count ? (int64_t)job->recipients.count : 1;

@@ -22,9 +22,11 @@ enum { MQ_PAYMENTS_MAX = 100, MQ_PAYMENT_RELAYS_MAX = 64 };
 struct mq_relay_list {
     const char *names[MQ_PAYMENT_RELAYS_MAX];
     size_t count;
+    bool whole;      /* one of them sends a mail to all its recipients at once, or not at all */
     bool busy;       /* others of its relays are only busy: if none of these has room, it waits */
     int64_t opens_s; /* when the first of its other relays is used again; 0: there is none */
     int64_t full_s[MQ_PAYMENT_RELAYS_MAX]; /* out: until when the relay has no room; 0: not known */
+    char never[400]; /* out, at a claim: a limit that never has room for the whole mail */
 };
 
 struct mq_payment {
@@ -50,7 +52,8 @@ enum mq_status mq_payments_make(struct mq_tx *tx, struct mq_payment *payments, s
 /* Writes a payment that is DONE to its job. */
 enum mq_status mq_payment_take(const struct mq_payment *payment, struct mq_error *err);
 /* At a claim: lowers *most to what the first relay with room leaves, which later jobs of the same
- * claim do not get. If no relay has room, puts the job back, and *most is 0. */
+ * claim do not get. If no relay has room, puts the job back, and *most is 0. If the limits of all
+ * never have room, relays->never names one of them, and the job stays. */
 enum mq_status mq_relays_promise(struct mq_tx *tx, const struct mq_job *job,
                                  struct mq_relay_list *relays, int64_t *most, struct mq_error *err);
 

@@ -10,11 +10,8 @@
  * ledger. limit.c has the same for the hourly limit. */
 #include "queue/windows/internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/ascii.h"
 #include "core/hash.h"
 #include "policy/consequence.h"
 #include "queue/enqueue.h"
@@ -28,37 +25,6 @@
 bool mq_is_strict(const struct mq_tx *tx)
 {
     return tx->settings.rate_mode == MQ_RATE_STRICT;
-}
-
-/* ---- names ---- */
-
-/* The window's name in the table, in small letters. It has no N, so that a limit that is raised or
- * lowered keeps its count. */
-static char *scope_of(const struct mq_limit *limit, struct mq_str who)
-{
-    static const char *const words[] = {"", " relay ", " sender ", " domain ", " to "};
-    struct mq_buffer name = {0};
-    if (limit->slow) { /* its length changes */
-        mq_buffer_cstr(&name, "slow ");
-    } else {
-        mq_buffer_printf(&name, "%lld ", (long long)limit->length_s);
-    }
-    mq_buffer_printf(&name, "%s%s", limit->mails ? "mails" : "recipients", words[limit->scope]);
-    for (size_t i = 0; i < who.len; i++) {
-        mq_buffer_char(&name, mq_ascii_lower(who.data[i]));
-    }
-    if (limit->only.len) {
-        mq_buffer_printf(&name, " (%.*s)", (int)limit->only.len, limit->only.data);
-    }
-    char *text = mq_buffer_take(&name);
-    mq_buffer_clear(&name);
-    size_t most = MQ_REFERENCE_MAX - 10; /* line.c and the bucket write words before it */
-    if (text && strlen(text) > most) {
-        uint64_t hash = mq_hash(MQ_HASH_BEGIN, mq_str_of(text));
-        size_t cut = mq_utf8_cut(mq_str_of(text), most - 17); /* databases take whole characters */
-        snprintf(text + cut, 18, "#%016llx", (unsigned long long)hash);
-    }
-    return text;
 }
 
 /* ---- the windows of a transaction ---- */
@@ -86,7 +52,7 @@ static enum mq_status add_window(struct mq_windows *all, const struct mq_limit *
     }
     *out = &all->items[all->count++];
     **out = (struct mq_window){.limit = limit,
-                               .scope = scope_of(limit, who),
+                               .scope = mq_window_name(limit, who),
                                .who = who.data ? mq_str_dup(who) : NULL,
                                .hash = mq_hash_lower(who)};
     return (*out)->scope && ((*out)->who || !who.data) ? MQ_OK : mq_error_nomem(err);
@@ -115,7 +81,7 @@ enum mq_status mq_window_find(struct mq_tx *tx, const struct mq_limit *limit,
     if (limit->scope != MQ_SCOPE_TO) {
         mq_window_holds(limit, party, &who);
     } else {
-        mq_limit_holds_to(limit, party->to->recipients.items[0], &who);
+        mq_limit_holds_to(limit, party->to->recipients.items[party->nth], &who);
     }
     return find(tx, limit, who, out, err);
 }
@@ -157,14 +123,21 @@ static int64_t room_of(const struct mq_tx *tx, const struct mq_window *w, bool l
     return room > 0 ? room : 0;
 }
 
-/* When a full window is expected to have room. Does not wait for current leases, which can end at
- * any time. */
-static enum mq_status read_free(struct mq_tx *tx, struct mq_window *w, bool leaves,
+/* When a full window is expected to have room for `need`. Does not wait for current leases, which
+ * can end at any time. */
+static enum mq_status read_free(struct mq_tx *tx, struct mq_window *w, bool leaves, int64_t need,
                                 struct mq_error *err)
 {
     int64_t at_s = tx->now_s;
-    int64_t reserve = mq_window_reserve(tx, w, leaves);
+    int64_t reserve = mq_window_reserve(tx, w, leaves) + need - 1;
     int64_t left = w->limit->n - w->flying - reserve;
+    if (w->free_for != need) {
+        w->free_for = need;
+        w->free_s[0] = w->free_s[1] = 0;
+    }
+    if (w->free_s[leaves]) {
+        return MQ_OK;
+    }
     if (!mq_is_strict(tx)) {
         at_s = tx->now_s + mq_bucket_wait_s(&w->bucket, reserve);
     } else if (left > 0 && w->spent >= left) {
@@ -174,14 +147,17 @@ static enum mq_status read_free(struct mq_tx *tx, struct mq_window *w, bool leav
     return MQ_OK;
 }
 
-/* Notes a full window in `room`. */
-static enum mq_status note_full(struct mq_tx *tx, struct mq_window *w, struct mq_room *room,
-                                struct mq_error *err)
+/* Notes in `room` a window that has no room for `need`. */
+static enum mq_status note_full(struct mq_tx *tx, struct mq_window *w, int64_t need,
+                                struct mq_room *room, struct mq_error *err)
 {
     bool leaves = room->party.leaves;
-    MQ_TRY(w->free_s[leaves] ? MQ_OK : read_free(tx, w, leaves, err));
+    int64_t most = mq_is_strict(tx) ? w->limit->n : w->bucket.cap;
+    MQ_TRY(read_free(tx, w, leaves, need, err));
     int64_t free_s = w->free_s[leaves];
-    room->sender_full = room->sender_full && w->limit->scope >= MQ_SCOPE_SENDER;
+    bool never = need > most - mq_window_reserve(tx, w, leaves); /* then other mail can go */
+    room->never = never && !w->limit->today ? w->limit : room->never;
+    room->sender_full = room->sender_full && (never || w->limit->scope >= MQ_SCOPE_SENDER);
     room->full = free_s > room->free_s ? w->limit : room->full;
     room->free_s = free_s > room->free_s ? free_s : room->free_s;
     return MQ_OK;
@@ -261,23 +237,28 @@ static enum mq_status count_in(struct mq_tx *tx, size_t n, struct mq_room *room,
         }
         MQ_TRY(mq_window_load(tx, w, err));
         bool full = w->mine++ >= room_of(tx, w, room->party.leaves);
+        bool counts = n == 0 || room->party.whole > 0;
         *fits = *fits && !full;
-        MQ_TRY(full && n == 0 ? note_full(tx, w, room, err) : MQ_OK);
+        MQ_TRY(full && counts ? note_full(tx, w, w->mine, room, err) : MQ_OK);
+        room->party.nth = room->full == w->limit && full ? n : room->party.nth;
     }
     return MQ_OK;
 }
 
-/* Lowers the room to the recipients before the first one whose domain is full. */
+/* Lowers the room to the recipients before the first one whose domain is full; to none if the mail
+ * goes whole. */
 static enum mq_status room_to(struct mq_tx *tx, struct mq_room *room, struct mq_error *err)
 {
     const struct mq_job *job = room->party.to;
-    bool fits = true;
+    bool fits, all = true, whole = room->party.whole > 0;
     begin_mail(tx);
     for (size_t n = 0;
          job && to_count(tx) && n < job->recipients.count && (int64_t)n < room->recipients; n++) {
         MQ_TRY(count_in(tx, n, room, &fits, err));
-        room->recipients = fits ? room->recipients : (int64_t)n;
+        room->recipients = fits || whole ? room->recipients : (int64_t)n;
+        all = all && fits;
     }
+    room->recipients = all || !whole ? room->recipients : 0;
     return MQ_OK;
 }
 
@@ -360,6 +341,7 @@ enum mq_status mq_windows_room(struct mq_tx *tx, const struct mq_party *party, s
 {
     struct mq_window *w;
     struct mq_str who;
+    int64_t part = MQ_LIMIT_NONE;
     *room = (struct mq_room){.party = *party, .recipients = MQ_LIMIT_NONE, .sender_full = true};
     for (size_t i = 0; i < limit_count(tx); i++) {
         const struct mq_limit *limit = &tx->settings.limits->items[i];
@@ -369,12 +351,16 @@ enum mq_status mq_windows_room(struct mq_tx *tx, const struct mq_party *party, s
         MQ_TRY(find(tx, limit, who, &w, err));
         MQ_TRY(mq_window_load(tx, w, err));
         int64_t n = room_of(tx, w, party->leaves);
-        if (n == 0) {
-            MQ_TRY(note_full(tx, w, room, err));
+        int64_t need = limit->mails || party->whole == 0 ? 1 : party->whole;
+        part = n < part ? n : part;
+        if (n < need) {
+            MQ_TRY(note_full(tx, w, need, room, err));
+            n = 0;
         }
         n = limit->mails && n > 0 ? MQ_LIMIT_NONE : n;
         room->recipients = n < room->recipients ? n : room->recipients;
     }
+    room->in_part = room->recipients == 0 && part > 0;
     MQ_TRY(room_to(tx, room, err));
     room->sender_full = room->sender_full && room->full;
     return MQ_OK;
@@ -389,7 +375,7 @@ enum mq_status mq_windows_left(struct mq_tx *tx, const struct mq_limit *limit, s
     MQ_TRY(mq_window_load(tx, w, err));
     room->recipients = room_of(tx, w, false);
     if (room->recipients == 0) {
-        MQ_TRY(read_free(tx, w, false, err));
+        MQ_TRY(read_free(tx, w, false, 1, err));
         room->full = limit;
         room->free_s = w->free_s[false];
     }

@@ -21,18 +21,23 @@ struct mq_party {
     const char *relay;
     const char *from;
     const struct mq_job *to; /* to its recipients */
+    size_t nth;              /* of these: the one in whose domain there is no room */
     bool only_from;          /* no other limits than those of the sender and of recipients … */
     bool only_relay;         /* … or of the relay */
     bool leaves;             /* its priority is below 0: it leaves the reserve to other mail */
+    int64_t whole;           /* it goes to all its recipients at once, and has so many: a limit with
+                                room for fewer is full; 0: it can go in part */
 };
 
 struct mq_room {
     struct mq_party party;
     int64_t recipients;          /* that have room now; MQ_LIMIT_NONE: no limit holds */
+    bool in_part;                /* none, but only because the mail goes whole */
     bool sender_full;            /* only limits of the sender or of a recipient are full: other mail
                                     can go */
     const struct mq_limit *full; /* without room: the limit that will have room last, … */
     int64_t free_s;              /* … and when that is expected */
+    const struct mq_limit *never; /* a limit that never has room for a mail that goes whole */
 };
 
 /* What a claim paid, and what became of it. */

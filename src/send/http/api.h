@@ -18,6 +18,7 @@ struct mq_http_api {
     enum mq_http_service service;
     enum mq_http_auth auth;
     size_t recipients_max; /* of one request */
+    bool whole;            /* it sends to all that the message names */
 
     /* Checks the parts of a DSN that are this API's own: MQ_CONFIG, field "transport". */
     enum mq_status (*check)(const struct mq_dsn *dsn, struct mq_error *err);

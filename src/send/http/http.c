@@ -103,6 +103,7 @@ static bool begin_request(struct mq_http_slot *slot)
     }
     slot->in_body = false;
     slot->began_us = mq_transport_now_us(&pool->transport);
+    slot->answers_before = pool->answers;
     if (!transfer->enter(transfer, MQ_PHASE_ENVELOPE)) {
         mq_http_give_back(slot, MQ_TRANSFER_LEASE_OVER);
         return false;
@@ -137,6 +138,7 @@ static bool has_token(struct mq_http_pool *pool, bool tells)
         return false;
     }
     enum mq_oauth_state state = mq_oauth_step(pool->account);
+    mq_oauth_take_news(pool->account, pool->transport.note, sizeof pool->transport.note);
     if (state == MQ_OAUTH_FAILED && tells && may_begin) {
         const char *why = mq_oauth_failure(pool->account, &retry_after_s);
         mq_transport_in_trouble(&pool->transport, why, retry_after_s);
@@ -363,6 +365,7 @@ enum mq_status mq_http_new(struct mq_dsn *dsn, const struct mq_transport_options
     pool->transport.ops = &ops;
     pool->transport.clock = options->clock;
     pool->api = mq_http_api_of(dsn);
+    pool->transport.whole = pool->api->whole;
     pool->dsn = *dsn;
     *dsn = (struct mq_dsn){0};
     enum mq_status status = open_pool(pool, options, err);

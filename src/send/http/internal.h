@@ -16,7 +16,8 @@ struct mq_http_slot {
     int64_t began_us;
     unsigned generation; /* of the account's token */
     bool connecting;
-    bool in_body; /* enter(MQ_PHASE_BODY) was called */
+    bool in_body;            /* enter(MQ_PHASE_BODY) was called */
+    uint64_t answers_before; /* pool->answers when the request began */
 };
 
 struct mq_http_pool {
@@ -30,6 +31,7 @@ struct mq_http_pool {
     struct mq_http_slot *slots;
     size_t slot_count, busy, connecting;
     bool was_connected;
+    uint64_t answers; /* that told about a mail: the API works */
     int failures;
     int64_t next_begin_ms, next_scan_ms; /* by the system's clock */
 };

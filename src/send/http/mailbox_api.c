@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/json.h"
 #include "mime/mailbox.h"
 #include "mime/wire/message.h"
 #include "send/dsn_text.h"
@@ -65,20 +66,43 @@ static bool goes_to(const struct mq_http_mail *mail, const char *address)
     return false;
 }
 
+/* Says why the mail, which its headers address to somebody, does not go there. */
+static void say_why(const struct mq_http_mail *mail, const char *address,
+                    char out[MQ_HTTP_REASON_MAX])
+{
+    struct mq_strings refused = {0}; /* an address, and why it gets no mail, and so on */
+    const char *why = NULL;
+    bool reads = mq_json_read(mq_str_of(mail->transfer->refused), '{', &refused) == MQ_OK;
+    for (size_t i = 0; reads && i + 1 < refused.count; i += 2) {
+        bool is = mq_str_equal_nocase(mq_str_of(refused.items[i]), mq_str_of(address));
+        why = is ? refused.items[i + 1] : why;
+    }
+    if (why != NULL) {
+        snprintf(out, MQ_HTTP_REASON_MAX,
+                 "recipients: %.70s gets no mail (%.74s), and this API would send there as well, "
+                 "as the headers name it; send it over SMTP",
+                 address, why);
+    } else {
+        snprintf(out, MQ_HTTP_REASON_MAX,
+                 "recipients: this API sends to the addresses in the headers, and they name "
+                 "%.70s, to whom this mail does not go (it is redirected, suppressed, or was sent "
+                 "there already); send it over SMTP",
+                 address);
+    }
+    mq_strings_clear(&refused);
+}
+
 static bool reaches_others(const struct mq_http_mail *mail, const struct mq_strings *named,
                            char out[MQ_HTTP_REASON_MAX])
 {
-    for (size_t i = 0; i < named->count; i++) {
-        if (!goes_to(mail, named->items[i])) {
-            snprintf(out, MQ_HTTP_REASON_MAX,
-                     "recipients: this API sends to the addresses in the headers, and they name "
-                     "%.80s, to whom this mail does not go (it is redirected, or was sent there "
-                     "already); send it over SMTP",
-                     named->items[i]);
-            return true;
-        }
+    size_t i = 0;
+    while (i < named->count && goes_to(mail, named->items[i])) {
+        i++;
     }
-    return false;
+    if (i < named->count) {
+        say_why(mail, named->items[i], out);
+    }
+    return i < named->count;
 }
 
 static void write_bcc(const struct mq_http_mail *mail, const struct mq_strings *named,
@@ -178,6 +202,7 @@ const struct mq_http_api mq_http_graph = {.scheme = "microsoftgraph+https",
                                           .service = MQ_HTTP_GRAPH,
                                           .auth = MQ_HTTP_BEARER,
                                           .recipients_max = RECIPIENTS_MAX,
+                                          .whole = true,
                                           .check = check,
                                           .host = graph_host,
                                           .path = graph_path,
@@ -219,6 +244,7 @@ const struct mq_http_api mq_http_gmail = {.scheme = "gmail+https",
                                           .service = MQ_HTTP_GMAIL,
                                           .auth = MQ_HTTP_BEARER,
                                           .recipients_max = RECIPIENTS_MAX,
+                                          .whole = true,
                                           .check = check,
                                           .host = gmail_host,
                                           .path = gmail_path,

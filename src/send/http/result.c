@@ -76,15 +76,18 @@ static void note_trouble(struct mq_http_pool *pool, const char *reason, int64_t 
     }
 }
 
-/* A request got no answer: the API is down after some of these in a row. */
-static void no_answer(struct mq_http_pool *pool, const struct mq_http_result *result)
+/* A request got no answer: the API is down after some of these in a row, but not if another request
+ * got one meanwhile. */
+static void no_answer(const struct mq_http_slot *slot, const struct mq_http_result *result)
 {
+    struct mq_http_pool *pool = slot->pool;
+    bool works = pool->answers != slot->answers_before;
     if (pool->transport.stopped) {
         return; /* we have cut it off */
     }
-    int failures = ++pool->failures;
+    int failures = works ? 1 : ++pool->failures;
     pool->next_begin_ms = mq_clock_monotonic_ms() + (int64_t)AGAIN_MS * failures * failures;
-    if (result->hopeless || failures >= FAILURES_MAX) {
+    if (!works && (result->hopeless || failures >= FAILURES_MAX)) {
         note_trouble(pool, result->reason, 0, !result->connected);
     }
 }
@@ -107,7 +110,7 @@ static void try_again(struct mq_http_slot *slot, const struct mq_http_result *re
         mq_http_mark_rest(slot, 0);
         mq_transfer_prepend(&pool->transport.pending, empty(slot));
     }
-    no_answer(pool, result);
+    no_answer(slot, result);
 }
 
 /* Returns whether the mail has more recipients, for which another request is to begin. */
@@ -196,10 +199,11 @@ bool mq_http_finish(struct mq_http_slot *slot, struct mq_http_result *result)
     } else if (verdict == MQ_TROUBLE_RELAY) {
         drew_trouble(slot, reply, slot->transfer->retry_after_s);
     } else if (verdict == MQ_OUTCOME_UNCERTAIN) {
-        no_answer(pool, result);
+        no_answer(slot, result);
         return decided(slot, verdict, &answer, reply);
     } else {
         pool->failures = 0;
+        pool->answers++;
         return decided(slot, verdict, &answer, reply);
     }
     return false;

@@ -14,6 +14,8 @@
 /* The pause after a refresh that failed, and between two looks at a lock that another has. */
 #define AGAIN_MS 30000
 #define LOCK_MS  50
+/* The pause before a token is stored again that could not be stored. */
+#define STORE_AGAIN_MS 1000
 /* How long another process may hold the lock: longer than any request takes. */
 #define LOCK_MAX_MS 60000
 /* How long an answer is waited for at once, and by an account that is closed. */
@@ -31,6 +33,8 @@ struct mq_oauth {
     int lock_fd, new_fd;
     int64_t next_ms;                    /* nothing is tried before */
     int64_t waits_since_ms;             /* for another process's lock; 0: we do not wait */
+    char *unstored;                     /* NULL: the file has the present token. Else what it has */
+    char news[MQ_OAUTH_FAILURE_MAX];    /* for the log; "": none */
     char failure[MQ_OAUTH_FAILURE_MAX]; /* of the last refresh; "": it went well, or none ended */
     int64_t retry_after_s;
 };
@@ -73,16 +77,21 @@ static void let_go(struct mq_oauth *account)
     account->waits_since_ms = 0;
 }
 
+static void wipe(char **token)
+{
+    if (*token != NULL) {
+        explicit_bzero(*token, strlen(*token));
+    }
+    free(*token);
+    *token = NULL;
+}
+
 /* The members have another token than before. */
 static void has_new_token(struct mq_oauth *account)
 {
     account->generation++;
     account->replaced = account->refused != NULL;
-    if (account->refused != NULL) {
-        explicit_bzero(account->refused, strlen(account->refused));
-    }
-    free(account->refused);
-    account->refused = NULL;
+    wipe(&account->refused);
     account->failure[0] = '\0';
     account->retry_after_s = 0;
     account->next_ms = 0;
@@ -95,14 +104,23 @@ static void has_failed(struct mq_oauth *account, const char *why, int64_t retry_
     }
     account->retry_after_s = retry_after_s;
     account->next_ms =
-        mq_clock_monotonic_ms() +
-        (retry_after_s > 0 && retry_after_s < 86400 ? retry_after_s * 1000 : AGAIN_MS);
+        mq_clock_monotonic_ms() + (retry_after_s > 0 && retry_after_s < 86400
+                                       ? retry_after_s * 1000
+                                       : (account->unstored ? STORE_AGAIN_MS : AGAIN_MS));
+}
+
+static void tell(struct mq_oauth *account, const char *what, const char *why)
+{
+    size_t used = (size_t)snprintf(account->news, sizeof account->news, "account %.64s: %s",
+                                   account->name, what);
+    mq_str_printable(account->news, sizeof account->news, used, mq_str_of(why));
 }
 
 /* A token that could not be stored is used all the same: the old one may be no good any more. */
 static void finish(struct mq_oauth *account, const struct mq_token_answer *answer)
 {
     struct mq_error err;
+    char *before = strdup(current(account) ? current(account) : "");
     enum mq_status status =
         mq_oauth_grant_take(answer, account->name, &account->members, account->failure);
     if (status == MQ_OK) {
@@ -110,11 +128,15 @@ static void finish(struct mq_oauth *account, const struct mq_token_answer *answe
         status = mq_oauth_file_replace(&account->paths, account->new_fd, &account->members, &err);
         account->new_fd = -1;
         if (status != MQ_OK) {
+            account->unstored = before;
+            before = NULL;
+            tell(account, "a new token is used, but not stored yet: ", err.text);
             has_failed(account, err.text, 0);
         }
     } else {
         has_failed(account, account->failure, answer->retry_after_s);
     }
+    wipe(&before);
     mq_token_request_free(account->request); /* the answer was its */
     account->request = NULL;
     let_go(account);
@@ -156,9 +178,33 @@ static enum mq_status read_again(struct mq_oauth *account, struct mq_error *err)
     return MQ_OK;
 }
 
+/* Stores a token that could not be stored, unless the file has changed: then that one counts. */
+static enum mq_status store_again(struct mq_oauth *account, struct mq_error *err)
+{
+    struct mq_strings there = {0};
+    enum mq_status status = mq_oauth_file_read(&account->paths, account->name, &there, err);
+    const char *token = mq_oauth_member(&there, "access_token");
+    bool same = status == MQ_OK && strcmp(token ? token : "", account->unstored) == 0;
+    mq_oauth_forget(&there);
+    if (same) {
+        status = mq_oauth_file_reserve(&account->paths, &account->new_fd, err);
+    }
+    if (same && status == MQ_OK) {
+        status = mq_oauth_file_replace(&account->paths, account->new_fd, &account->members, err);
+        account->new_fd = -1;
+    }
+    if (status == MQ_OK) {
+        tell(account, same ? "the new token is stored" : "another token was stored meanwhile", "");
+        wipe(&account->unstored);
+        account->failure[0] = '\0';
+    }
+    return status;
+}
+
 static enum mq_status begin_locked(struct mq_oauth *account, struct mq_error *err)
 {
     mq_oauth_file_adopt(&account->paths, account->name);
+    MQ_TRY(account->unstored != NULL ? store_again(account, err) : MQ_OK);
     MQ_TRY(read_again(account, err));
     if (!wants_refresh(account)) {
         let_go(account);
@@ -203,7 +249,7 @@ enum mq_oauth_state mq_oauth_step(struct mq_oauth *account)
     struct mq_token_answer answer;
     if (account->request != NULL && mq_token_request_step(account->request, 0, &answer)) {
         finish(account, &answer);
-    } else if (account->request == NULL && wants_refresh(account) &&
+    } else if (account->request == NULL && (account->unstored != NULL || wants_refresh(account)) &&
                mq_clock_monotonic_ms() >= account->next_ms) {
         begin(account);
     }
@@ -255,12 +301,15 @@ void mq_oauth_free(struct mq_oauth *account)
     if (account->request != NULL) {
         mq_token_request_free(account->request);
     }
+    if (account->unstored != NULL && account->lock_fd < 0 &&
+        mq_oauth_file_lock(&account->paths, &account->lock_fd, NULL) == MQ_OK &&
+        account->lock_fd >= 0) {
+        store_again(account, NULL);
+    }
     let_go(account);
     mq_oauth_forget(&account->members);
-    if (account->refused != NULL) {
-        explicit_bzero(account->refused, strlen(account->refused));
-    }
-    free(account->refused);
+    wipe(&account->refused);
+    wipe(&account->unstored);
     free(account->paths.file);
     free(account->paths.lock);
     free(account->name);
@@ -300,6 +349,14 @@ bool mq_oauth_refused(struct mq_oauth *account, unsigned generation)
     return account->refused != NULL && !account->replaced;
 }
 
+void mq_oauth_take_news(struct mq_oauth *account, char *out, size_t size)
+{
+    if (account->news[0] != '\0') {
+        snprintf(out, size, "%s", account->news);
+        account->news[0] = '\0';
+    }
+}
+
 const char *mq_oauth_failure(const struct mq_oauth *account, int64_t *retry_after_s)
 {
     if (retry_after_s != NULL) {
@@ -311,9 +368,12 @@ const char *mq_oauth_failure(const struct mq_oauth *account, int64_t *retry_afte
 void mq_oauth_tell_refused(const struct mq_oauth *account, char *reply, size_t size)
 {
     char why[MQ_OAUTH_FAILURE_MAX];
-    snprintf(why, sizeof why, "account %s: ", account->name);
+    snprintf(why, sizeof why,
+             "the relay refuses a new token of account %s: may it send as this user? If so, ",
+             account->name);
     mq_oauth_append_login(why, account->name, &account->members);
-    size_t used = mq_str_printable(why, sizeof why, strlen(why), MQ_STR("; it said: "));
+    size_t used = mq_str_printable(why, sizeof why, strlen(why),
+                                   mq_str_of(reply[0] != '\0' ? "; it said: " : ""));
     mq_str_printable(why, sizeof why, used, mq_str_of(reply));
     snprintf(reply, size, "%s", why);
 }

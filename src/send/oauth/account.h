@@ -51,10 +51,13 @@ void mq_oauth_accepted(struct mq_oauth *account, unsigned generation);
  * The next mq_oauth_step() gets another one all the same: a person may have logged in again. */
 bool mq_oauth_refused(struct mq_oauth *account, unsigned generation);
 
+/* Writes news for the log, such as that a token cannot be stored; if there are none, *out stays. */
+void mq_oauth_take_news(struct mq_oauth *account, char *out, size_t size);
+
 /* Why there is no token, with the cure. Has no secret in it, and fits a relay's trouble.
  * *retry_after_s (may be NULL): as the token endpoint named it; 0: it did not. */
 const char *mq_oauth_failure(const struct mq_oauth *account, int64_t *retry_after_s);
-/* Puts the account and the cure before the reply that refused its token. */
+/* Puts the account and the cure before the reply that refused a new token; "": none is known. */
 void mq_oauth_tell_refused(const struct mq_oauth *account, char *reply, size_t size);
 
 #endif

@@ -229,11 +229,17 @@ enum mq_status mq_oauth_file_lock(const struct mq_oauth_paths *paths, int *fd, s
     if (*fd < 0) {
         return cannot_write(err, paths->lock);
     }
-    if (flock(*fd, LOCK_EX | LOCK_NB) != 0) {
-        close(*fd);
-        *fd = -1;
+    if (flock(*fd, LOCK_EX | LOCK_NB) == 0) {
+        return MQ_OK;
     }
-    return MQ_OK;
+    enum mq_status status = errno == EWOULDBLOCK || errno == EINTR
+                                ? MQ_OK
+                                : mq_error_set(err, MQ_CONFIG, "account",
+                                               "cannot lock %s: %s; keep accounts on a local disk",
+                                               paths->lock, strerror(errno));
+    close(*fd);
+    *fd = -1;
+    return status;
 }
 
 /* The name of the new file, malloc'ed. Only the holder of the lock uses it. */

@@ -234,6 +234,13 @@ bool mq_connector_may_begin(struct mq_connector *connector, struct mq_connect_re
     return state == MQ_OAUTH_READY;
 }
 
+void mq_connector_take_news(struct mq_connector *connector, char *out, size_t size)
+{
+    if (connector->account != NULL) {
+        mq_oauth_take_news(connector->account, out, size);
+    }
+}
+
 int64_t mq_connector_shorten(struct mq_connector *connector, int64_t timeout_ms)
 {
     if (connector->account == NULL || !mq_oauth_is_busy(connector->account)) {
@@ -353,14 +360,14 @@ static void describe_failure(struct link *link, CURLcode code, struct mq_connect
     bool is_refused = refuses_token(link, code);
     /* After a 4yz, another try can succeed. */
     out->hopeless = mq_network_is_hopeless(code) && refusal[0] != '4';
-    set_text(link, code, text, sizeof text);
     if (is_refused) {
         out->again = mq_oauth_refused(link->connector->account, link->generation);
-        snprintf(text, sizeof text,
-                 "the relay refuses a new token of account %.64s: may it send as this user?",
-                 link->connector->dsn->account);
+        snprintf(out->reason, sizeof out->reason, "%s", refusal);
+        mq_oauth_tell_refused(link->connector->account, out->reason, sizeof out->reason);
+    } else {
+        set_text(link, code, text, sizeof text);
+        set_reason(out, text, code == CURLE_LOGIN_DENIED, link);
     }
-    set_reason(out, text, code == CURLE_LOGIN_DENIED && !is_refused, link);
     out->verdict = verdict_of(link->connector, refusal);
 }
 

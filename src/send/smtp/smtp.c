@@ -168,6 +168,7 @@ static bool may_connect(struct pool *pool, bool tells)
 {
     struct mq_connect_result none = {0};
     bool may = mq_connector_may_begin(pool->connector, &none);
+    mq_connector_take_news(pool->connector, pool->transport.note, sizeof pool->transport.note);
     if (tells && none.reason[0] != '\0') {
         mq_pool_connect_failed(pool, mq_transport_boot_ms(&pool->transport), none.reason,
                                none.hopeless, none.verdict.wait_s);

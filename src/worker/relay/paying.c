@@ -148,11 +148,18 @@ static void relays_of(void *context, const struct mq_job *job, struct mq_relay_l
     }
 }
 
+static bool has_no_relay(void *context, const struct mq_job *job, char why[MQ_CLAIM_WHY_MAX])
+{
+    return mq_run_lacks_relay(context, job, why);
+}
+
 void mq_run_relays_of(const struct mq_run *run, struct mq_claim_request *request)
 {
     bool several = run->relays->lane_count > 1 || run->relays->choose;
     request->relays_of = several ? relays_of : NULL;
+    request->has_no_relay = has_no_relay;
     request->relays_context = (void *)run;
+    request->whole = !several && run->relays->lanes[0]->transport->whole;
 }
 
 /* ---- lanes that cannot be used ---- */

@@ -17,7 +17,7 @@ bool mq_run_pays(const struct mq_run *run);
 enum mq_status mq_run_pay(struct mq_run *run, struct mq_cycle *cycle, struct mq_error *err);
 /* After the commit. */
 void mq_run_paid(struct mq_run *run, const struct mq_cycle *cycle);
-/* mq_claim_request.relays_of of a run that can use several relays; else NULL. */
+/* Sets what a claim asks about relays: relays_of only if the run can use several. */
 void mq_run_relays_of(const struct mq_run *run, struct mq_claim_request *request);
 /* Takes mail back that waits in lists of lanes that cannot be used now. */
 void mq_run_take_back(struct mq_run *run);

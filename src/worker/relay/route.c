@@ -1,11 +1,8 @@
 /* Where claimed mail waits, and which lane of a group takes it. */
 #include "worker/relay/route.h"
 
-#include <stdio.h>
-
 #include "queue/claim.h"
 #include "queue/windows/payments.h"
-#include "send/dsn_text.h"
 #include "send/transport.h"
 #include "worker/deliveries.h"
 #include "worker/relay/kept.h"
@@ -22,7 +19,6 @@
 /* For how long mail is put back, in seconds. */
 #define BACK_MIN_S 1
 #define BACK_MAX_S 3600
-#define UNKNOWN_S  3600 /* mail whose relay cannot be found */
 #define LOWER_S    60 /* mail of higher priorities, while a suspect relay gets mail of lower ones */
 
 static struct mq_run *run_of(const struct mq_route *route)
@@ -116,6 +112,7 @@ static enum pick list(struct mq_group *group, const struct mq_lane *tried, enum 
         best = look(lane, tried);
         if (best >= least && out->count < MQ_PAYMENT_RELAYS_MAX) {
             out->names[out->count++] = lane->transport->name;
+            out->whole |= lane->transport->whole;
         }
         out->busy = out->busy || (best == FULL && least > FULL);
         if (lane != tried && !mq_lane_is_open(lane)) {
@@ -208,19 +205,12 @@ static int64_t seconds_until(const struct mq_run *run, int64_t at_ms)
     return left_s < BACK_MIN_S ? BACK_MIN_S : mq_least(left_s, BACK_MAX_S);
 }
 
-/* Puts a claimed mail back as before its claim. Another counts for the message limit. */
-static void put_back(struct mq_delivery *delivery, int64_t seconds, const char *why)
-{
-    delivery->back_after_s = seconds;
-    delivery->run->claim.total--;
-    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, why);
-}
-
 /* Puts a mail back until a lane of its route is open. */
 static void put_back_until_open(struct mq_delivery *delivery, const struct mq_route *route)
 {
     delivery->waits_for = MQ_FOR_PAUSE;
-    put_back(delivery, seconds_until(delivery->run, opens_ms(&route->group, NULL)), NULL);
+    mq_delivery_put_back(delivery, seconds_until(delivery->run, opens_ms(&route->group, NULL)),
+                         NULL);
 }
 
 /* How long the waiting mail takes, in seconds. */
@@ -249,64 +239,6 @@ void mq_route_relays_of(struct mq_route *route, const struct mq_job *job, struct
     }
 }
 
-/* Asks the application where the job goes; NULL: the mail has gone back. */
-static struct mq_route *chosen(struct mq_delivery *delivery)
-{
-    struct mq_run *run = delivery->run;
-    struct mq_relays *relays = run->relays;
-    struct mq_route *route = relays->standard;
-    struct mq_error error = {0};
-    char *dsn = NULL;
-    enum mq_status status = relays->choose(relays->context, &delivery->job, &dsn, &error);
-    if (status == MQ_OK && dsn && *dsn) {
-        status = mq_relays_add(relays, mq_str_of(dsn), &route, &error);
-    }
-    mq_dsn_wipe(dsn);
-    if (status == MQ_THROWN || status == MQ_BAILOUT) {
-        mq_run_fail(run, status, &error);
-        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
-    } else if (status != MQ_OK) {
-        put_back(delivery, UNKNOWN_S, error.text);
-    }
-    return status == MQ_OK ? route : NULL;
-}
-
-/* The route that the job names; NULL: the mail has gone back. */
-static struct mq_route *named(struct mq_delivery *delivery)
-{
-    const char *name = delivery->job.relay;
-    struct mq_route *route = mq_relays_find(delivery->run->relays, mq_str_of(name));
-    char shown[80], why[240];
-    if (!route) {
-        mq_str_printable(shown, sizeof(shown), 0, mq_str_of(name));
-        snprintf(why, sizeof(why),
-                 "the mail names the relay \"%s\", which the map of relays does not have; add it "
-                 "there (mailqueue work --relays)",
-                 shown);
-        put_back(delivery, UNKNOWN_S, why);
-    }
-    return route;
-}
-
-struct mq_route *mq_run_route_of(const struct mq_run *run, const struct mq_job *job)
-{
-    const struct mq_relays *relays = run->relays;
-    if (relays->choose || (!job->envelope_from && !job->relay && relays->key_count > 0)) {
-        return NULL;
-    }
-    return job->relay ? mq_relays_find(relays, mq_str_of(job->relay))
-                      : mq_relays_of_sender(relays, job->envelope_from);
-}
-
-/* The route by what the application, the job or its sender says; NULL: the mail has gone back. */
-static struct mq_route *find_route(struct mq_delivery *delivery)
-{
-    struct mq_relays *relays = delivery->run->relays;
-    return relays->choose        ? chosen(delivery)
-           : delivery->job.relay ? named(delivery)
-                                 : mq_relays_of_sender(relays, delivery->job.envelope_from);
-}
-
 static void enter(struct mq_delivery *delivery, struct mq_route *route)
 {
     struct mq_run *run = delivery->run;
@@ -318,13 +250,13 @@ static void enter(struct mq_delivery *delivery, struct mq_route *route)
     if (!is_open(route, NULL) && !run->stop.begun) {
         put_back_until_open(delivery, route);
     } else if (mq_route_postpones(route, &delivery->job)) {
-        put_back(delivery, LOWER_S, NULL);
+        mq_delivery_put_back(delivery, LOWER_S, NULL);
     } else if (!is_only(route) && (int64_t)route->waiting.count >= most) {
-        put_back(delivery, drains_s(route), NULL);
+        mq_delivery_put_back(delivery, drains_s(route), NULL);
     } else if (mq_delivery_enters(delivery, &back_s)) {
         mq_delivery_move(delivery, &route->waiting);
     } else if (back_s > 0) {
-        put_back(delivery, back_s, NULL);
+        mq_delivery_put_back(delivery, back_s, NULL);
     }
 }
 
@@ -342,7 +274,7 @@ void mq_run_end_holds(struct mq_run *run)
 
 void mq_run_route(struct mq_delivery *delivery)
 {
-    struct mq_route *route = find_route(delivery);
+    struct mq_route *route = mq_delivery_find_route(delivery);
     if (route) {
         enter(delivery, route);
     }
@@ -354,7 +286,7 @@ bool mq_delivery_reroutes(struct mq_delivery *delivery)
     if ((relays->key_count == 0 && !delivery->job.relay) || relays->choose) {
         return false;
     }
-    struct mq_route *route = find_route(delivery);
+    struct mq_route *route = mq_delivery_find_route(delivery);
     if (route == delivery->route) {
         return false;
     }
@@ -380,7 +312,7 @@ void mq_run_put_back(struct mq_run *run)
             if (closed) {
                 put_back_until_open(f, route);
             } else if (mq_route_postpones(route, &f->job)) {
-                put_back(f, LOWER_S, NULL);
+                mq_delivery_put_back(f, LOWER_S, NULL);
             }
         }
     }

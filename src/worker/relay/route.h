@@ -20,6 +20,12 @@ struct mq_route {
 
 /* Puts a claimed delivery into its route's list, or back into the queue if it cannot go soon. */
 void mq_run_route(struct mq_delivery *delivery);
+/* The route by what the application, the job or its sender says; NULL: the mail has gone back. */
+struct mq_route *mq_delivery_find_route(struct mq_delivery *delivery);
+/* Puts a claimed mail back as before its claim. Another counts for the message limit. */
+void mq_delivery_put_back(struct mq_delivery *delivery, int64_t seconds, const char *why);
+/* Whether the job names a relay that the map does not have; `why` (MQ_CLAIM_WHY_MAX) says so. */
+bool mq_run_lacks_relay(const struct mq_run *run, const struct mq_job *job, char *why);
 /* The route of a job that was not claimed yet; NULL: it is not known before. */
 struct mq_route *mq_run_route_of(const struct mq_run *run, const struct mq_job *job);
 /* Lets mail go on that was held for its domain, which has room again. */

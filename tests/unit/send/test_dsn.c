@@ -156,6 +156,22 @@ static void test_options(void **state)
     assert_int_equal(dsn.family, MQ_FAMILY_ANY);
 }
 
+/* Words of Symfony Mailer. */
+static void test_symfony(void **state)
+{
+    (void)state;
+    parse("smtp://h?local_domain=my.example&restart_threshold=7&require_tls=1");
+    assert_string_equal(dsn.ehlo, "my.example");
+    assert_int_equal(dsn.mails_per_connection, 7);
+    assert_int_equal(dsn.tls, MQ_TLS_REQUIRED);
+    parse("smtp://h?auto_tls=false");
+    assert_int_equal(dsn.tls, MQ_TLS_NONE);
+    parse("smtp://h?auto_tls=true");
+    assert_int_equal(dsn.tls, MQ_TLS_AUTO);
+    parse("smtp://h?require_tls=0");
+    assert_int_equal(dsn.tls, MQ_TLS_AUTO);
+}
+
 static void test_sendmail(void **state)
 {
     (void)state;
@@ -214,6 +230,9 @@ static void test_apis(void **state)
     parse("SES+HTTPS://AKID:secret@[::1]:8005?tls=none&final_timeout=5");
     assert_int_equal(dsn.tls, MQ_TLS_NONE);
     assert_int_equal(dsn.final_timeout_ms, 5000);
+    parse("ses+https://AKID:secret@default?family=4");
+    assert_int_equal(dsn.family, MQ_FAMILY_4);
+    parse("SES+HTTPS://AKID:secret@[::1]:8005?tls=none&final_timeout=5");
     assert_redacted("ses+https://AKID:***@[::1]:8005");
     parse("mailgun+https://key-1:mg.example.org@default?region=eu");
     assert_string_equal(dsn.user, "key-1");
@@ -295,6 +314,14 @@ static void test_bad(void **state)
         {"smtp://user:1#SECRET@relay", "%23"},
         {"smtp://user:1?SECRET@relay", "="},
         {"smtp://user:1?SECRET=x@relay", "unknown option;"},
+        {"smtp://h?max_per_second=2", "no option max_per_second; set the config key mailLimits"},
+        {"smtp://h?ping_threshold=10", "leave it out"},
+        {"smtp://h?peer_fingerprint=00", "cafile"},
+        {"smtp://h?restart_threshold=0",
+         "option restart_threshold, here max_mails must be a number"},
+        {"smtp://h?require_tls=2", "option require_tls, here tls must be 1 or 0"},
+        {"smtp://h?ehlo=a&local_domain=b", "option local_domain, here ehlo is given twice"},
+        {"lmtp:///x?local_domain=b", "unknown option \"local_domain\""},
         {"smtp://user:SECRET%@relay", "%25"},
         {"smtp://user:SECRET%4@relay", "%25"},
         {"smtp://user:SECRET%4g@relay", "%25"},
@@ -440,17 +467,12 @@ static void test_loopback(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_credentials),
-        cmocka_unit_test(test_sockets),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_sendmail),
-        cmocka_unit_test(test_file),
-        cmocka_unit_test(test_apis),
-        cmocka_unit_test(test_apis_are_told_apart),
-        cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_loopback),
+        cmocka_unit_test(test_plain),    cmocka_unit_test(test_credentials),
+        cmocka_unit_test(test_sockets),  cmocka_unit_test(test_options),
+        cmocka_unit_test(test_symfony),  cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_sendmail), cmocka_unit_test(test_file),
+        cmocka_unit_test(test_apis),     cmocka_unit_test(test_apis_are_told_apart),
+        cmocka_unit_test(test_prefixes), cmocka_unit_test(test_loopback),
     };
     return cmocka_run_group_tests_name("dsn", tests, NULL, NULL);
 }

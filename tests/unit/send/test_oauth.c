@@ -1,5 +1,6 @@
 /* OAuth2 accounts: which files are taken, and the JWT of a client that has a certificate.
  * tests/oauth has the same with servers. */
+/* link: -Wl,--wrap=flock */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 
 #include <cmocka.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -40,6 +42,16 @@
 static char directory[] = "/tmp/mq-oauth-XXXXXX";
 static struct mq_error err;
 static struct mq_strings members;
+
+static int flock_error; /* 0: flock() works */
+int __real_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation);
+
+int __wrap_flock(int fd, int operation)
+{
+    errno = flock_error;
+    return flock_error ? -1 : __real_flock(fd, operation);
+}
 
 static const char *path(const char *name)
 {
@@ -160,6 +172,14 @@ static void test_replace(void **state)
     assert_true(lock >= 0);
     assert_int_equal(mq_oauth_file_lock(&paths, &second, &err), MQ_OK);
     assert_int_equal(second, -1);
+    flock_error = EINTR; /* as if another had it */
+    assert_int_equal(mq_oauth_file_lock(&paths, &second, &err), MQ_OK);
+    assert_int_equal(second, -1);
+    flock_error = ENOLCK;
+    assert_int_equal(mq_oauth_file_lock(&paths, &second, &err), MQ_CONFIG);
+    assert_int_equal(second, -1);
+    assert_non_null(strstr(err.text, "No locks available"));
+    flock_error = 0;
     assert_int_equal(truncate(path("c.json.new"), 4096), 0);
     mq_oauth_file_adopt(&paths, "c");
     assert_int_equal(mq_oauth_file_read(&paths, "c", &members, &err), MQ_OK);

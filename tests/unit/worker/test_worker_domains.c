@@ -213,12 +213,34 @@ static void test_quiet(void **state)
     assert_int_equal(fx_int(&scene->fx, "SELECT count(*) FROM seen WHERE key LIKE '%Slow%'"), 1);
 }
 
+static void defer_by_name(struct fake_relay *relay, struct mq_transfer *transfer,
+                          struct mq_target *target)
+{
+    (void)relay, (void)transfer;
+    target->phase = "rcpt";
+    set_result(target, MQ_OUTCOME_DEFERRED,
+               "450 4.2.1 <Ann.B+c@slow.x> (ann=y@slow.x,bo@z): jo\xcc\x88@slow.x a@b@c @slow.x");
+}
+
+/* What is kept of a reply names no mailbox. */
+static void test_nobody(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->relay.answer = defer_by_name;
+    fx_mail(&scene->fx, "a@slow.x");
+    run_until(scene, MQ_RUN_EMPTY);
+    fx_assert_text(&scene->fx,
+                   "SELECT substr(value, instr(value, '450')) FROM config WHERE key = "
+                   "'mailSlowDomains'",
+                   "450 4.2.1 <*@slow.x> (*@slow.x,*@z): *@slow.x *@c @slow.x\"}");
+}
+
 int main(void)
 {
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_worker_setup, scene_worker_teardown)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_others), SCENE(test_slowed), SCENE(test_cron),  SCENE(test_recovers),
-        SCENE(test_general),           SCENE(test_first),  SCENE(test_quiet),
+        SCENE(test_general),           SCENE(test_first),  SCENE(test_quiet), SCENE(test_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
