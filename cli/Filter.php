@@ -5,13 +5,15 @@ declare(strict_types=1);
 namespace MailQueue\Cli;
 
 use MailQueue;
+use MailQueue\Internal;
 use MailQueue\Job;
 use MailQueue\Status;
 
 /** Which mails a command is about: the options of Commands::FILTER. */
 final class Filter
 {
-    private const AT_ONCE = 10_000;
+    private const JOBS_AT_ONCE = 1000;
+    private const IDS_AT_ONCE = 10_000;
 
     /**
      * @var array{status?: Status, type?: string, reference?: string, recipient?: string,
@@ -67,26 +69,35 @@ final class Filter
     {
         $after = 0;
         $all = $more + $this->arguments;
-        while ($jobs = $queue->jobs(...$all, limit: self::AT_ONCE, after: $after)) {
+        while ($jobs = $queue->jobs(...$all, limit: self::JOBS_AT_ONCE, after: $after)) {
             $after = max(array_column($jobs, 'id'));
             yield $jobs;
         }
     }
 
     /**
-     * @param list<Status>|null $states only mails in these
+     * @param non-empty-list<?Status> $states only mails in these; null: in any
      * @param array<string, mixed> $more as in jobs()
-     * @return list<int>
+     * @return \Generator<int, non-empty-list<int>> the ids of all mails that match, some at a time
      */
-    public function ids(MailQueue $queue, ?array $states = null, array $more = []): array
+    public function ids(MailQueue $queue, array $states = [null], array $more = []): \Generator
     {
-        $ids = [];
-        foreach ($this->jobs($queue, $more) as $jobs) {
-            array_push($ids, ...array_column($states === null ? $jobs : array_filter(
-                $jobs,
-                static fn (Job $job): bool => in_array($job->status, $states, true)
-            ), 'id'));
+        $own = $this->arguments['status'] ?? null;
+        foreach ($states as $state) {
+            if ($own !== null && $state !== null && $state !== $own) {
+                continue;
+            }
+            $after = 0;
+            $all = ['status' => $state ?? $own] + $more + $this->arguments;
+            while ($ids = Internal::jobIds(
+                $queue,
+                ...$all,
+                limit: self::IDS_AT_ONCE,
+                after: $after
+            )) {
+                $after = $ids[count($ids) - 1];
+                yield $ids;
+            }
         }
-        return $ids;
     }
 }

@@ -320,7 +320,8 @@ namespace {
         public function expectedAt(int $id): ?int {}
 
         /**
-         * Brings failed mail back, with the recipients that were refused.
+         * Brings failed mail back, with the recipients that were refused. Without ids it does so in transactions of
+         * 500 mails, unless it is within the application's; if one fails, what those before it brought back stays.
          *
          * @phpstan-param list<int>|null $ids null: all mail that waits for its next attempt, or is parked because it
          *        was refused or its attempts are used up; ids: any that are parked or failed, or that a run put
@@ -498,6 +499,7 @@ namespace MailQueue {
      * What bin/mailqueue needs and no application does.
      *
      * @internal its form may change
+     * @phpstan-import-type Progress from Campaign
      */
     final class Internal
     {
@@ -559,6 +561,24 @@ namespace MailQueue {
          * @throws DatabaseException
          */
         public static function select(\MailQueue $queue, string $sql, array $parameters = []): array {}
+
+        /**
+         * The ids of jobs().
+         *
+         * @return list<int>
+         * @throws DatabaseException
+         */
+        public static function jobIds(\MailQueue $queue, ?Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null, ?string $campaign = null): array {}
+
+        /**
+         * MailQueue::campaigns() for a page that is shown again and again: `pending` is all that is in the queue
+         * and not parked.
+         *
+         * @param int $parkedMost 1 … 10000: so many parked mails are looked at, of all campaigns, the newest.
+         *        isPart: there are more. Then some of those that are `gone` may be parked
+         * @phpstan-return array{campaigns: list<Progress>, isPart: bool}
+         */
+        public static function campaigns(\MailQueue $queue, int $limit, int $before, int $parkedMost): array {}
 
         /**
          * Deletes rows of mail_log, in one transaction.

@@ -20,7 +20,7 @@ final class Search
     /** Of mails that an index finds: they are far apart, and take as long as several others. */
     private const STEP_BY_INDEX = 2_500;
     /** With the rest of the view, less than 0.1 s. */
-    private const SECONDS = 0.05;
+    public const SECONDS = 0.05;
     /** Other states are few, or indexed by id: as MQ_SQL_TABLES has it. */
     private const INDEXED = [
         'failed' => "status = 'failed' AND status IN ('failed','held') AND ",
@@ -35,11 +35,13 @@ final class Search
     /** Whether the time was over before the page was full. */
     public readonly bool $isPart;
 
+    /** @param bool $isUncertain only mail that may have arrived */
     public function __construct(
         private readonly MailQueue $queue,
         private readonly Selection $selection,
         int $after,
         float $seconds = self::SECONDS,
+        private readonly bool $isUncertain = false,
     ) {
         $jobs = [];
         $isPart = false;
@@ -83,6 +85,7 @@ final class Search
             ...$this->selection->filter->arguments,
             limit: $most,
             after: $after,
+            uncertain: $this->isUncertain,
             expected: true,
             // Without an end SQLite chooses the index of the few that are under way.
             until: $until === PHP_INT_MAX ? null : $until

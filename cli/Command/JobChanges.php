@@ -82,8 +82,8 @@ final class JobChanges extends Command
     private function each(array $ids, callable $change, string $what, string $whyNot): int
     {
         $count = 0;
-        foreach (array_chunk($ids, self::AT_ONCE) as $some) {
-            $count += $change($some);
+        for ($i = 0; $i < count($ids); $i += self::AT_ONCE) {
+            $count += $change(array_slice($ids, $i, self::AT_ONCE));
         }
         return $this->changed($count, count($ids), $what, $whyNot);
     }
@@ -91,9 +91,14 @@ final class JobChanges extends Command
     /** @return list<int> the ids; or what the filter finds, once a person or --yes has agreed */
     private function named(?Filter $filter, string $question): array
     {
-        $ids = $filter?->ids($this->settings->queue()) ?? $this->args->ids(true);
-        $filter === null || $ids === []
-            || $this->agree(str_replace('%', self::mails(count($ids)), $question));
+        if ($filter === null) {
+            return $this->args->ids(true);
+        }
+        $ids = [];
+        foreach ($filter->ids($this->settings->queue()) as $some) {
+            array_push($ids, ...$some);
+        }
+        $ids === [] || $this->agree(str_replace('%', self::mails(count($ids)), $question));
         return $ids;
     }
 

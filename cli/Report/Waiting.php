@@ -16,16 +16,26 @@ final class Waiting
     private const MOST = 1000;
     private const ABOVE_ALL = 1000;
 
-    /** @return array<array-key, array{mails: int, until: int}> by limit; until: the first */
+    /**
+     * @return array<array-key, array{mails: int, isMore: bool, until: int}> by limit; isMore:
+     *     there may be more mails; until: the first
+     */
     public static function of(MailQueue $queue, Stats $stats): array
     {
         $waiting = [];
         $priority = in_array(null, array_column($stats->limits, 'left'), true)
             ? self::ABOVE_ALL : null;
         while ($priority !== null && ($priority = self::below($queue, $priority)) !== null) {
-            foreach (self::at($queue, $priority) as [$limit, $mails, $until]) {
-                $sum = $waiting[$limit] ?? ['mails' => 0, 'until' => PHP_INT_MAX];
+            $found = self::at($queue, $priority);
+            $isMore = array_sum(array_column($found, 1)) >= self::MOST;
+            foreach ($found as [$limit, $mails, $until]) {
+                if ($limit === null || $limit === 'pause') {
+                    continue;
+                }
+                $sum = $waiting[$limit]
+                    ?? ['mails' => 0, 'isMore' => false, 'until' => PHP_INT_MAX];
                 $waiting[$limit] = ['mails' => $sum['mails'] + (int) $mails,
+                    'isMore' => $sum['isMore'] || $isMore,
                     'until' => min($sum['until'], (int) $until)];
             }
         }
@@ -37,12 +47,11 @@ final class Waiting
     {
         $texts = [];
         foreach (self::of($queue, $stats) as $limit => $one) {
-            $texts[] = match (true) {
-                $one['mails'] === 1 => '1 mail waits',
-                $one['mails'] >= self::MOST => "$one[mails] mails or more wait",
-                default => "$one[mails] mails wait",
-            } . ' for the limit ' . Terminal::safe((string) $limit)
-                . ($one['mails'] === 1 ? ' until ' : ', the first until ')
+            $isOne = $one['mails'] === 1;
+            $more = $one['isMore'] ? ' or more' : '';
+            $texts[] = ($isOne ? "1 mail$more waits" : "$one[mails] mails$more wait")
+                . ' for the limit ' . Terminal::safe((string) $limit)
+                . ($isOne && $more === '' ? ' until ' : ', the first until ')
                 . Terminal::time($one['until']) . '.';
         }
         return $texts;
@@ -58,13 +67,12 @@ final class Waiting
         return $found === null ? null : (int) $found;
     }
 
-    /** @return list<list<int|string|null>> limit, mails, until */
+    /** @return list<list<int|string|null>> limit ("pause": of a relay; null: none), mails, until */
     private static function at(MailQueue $queue, int $priority): array
     {
         return Internal::select($queue, 'SELECT waits_for, count(*), min(next_attempt_at) FROM '
             . '(SELECT waits_for, next_attempt_at FROM {t}{D} WHERE {l} AND priority = ?1 AND '
             . 'next_attempt_at > ?2 ORDER BY next_attempt_at LIMIT ' . self::MOST . ') AS later '
-            . "WHERE waits_for <> 'pause' GROUP BY waits_for ORDER BY waits_for", [$priority,
-                time()]);
+            . 'GROUP BY waits_for ORDER BY waits_for', [$priority, time()]);
     }
 }

@@ -38,13 +38,20 @@ static void add_condition(struct list_query *list, const char *condition, struct
 #define LOWER(text)      "lower(CAST(" text " AS {A}))"
 #define HOLDS(column, n) "{F}(" LOWER(column) ", " LOWER("?" n) ") > 0"
 
-/* Writes the statement of the slot, with the conditions before the one for the id. */
-static char *write_list(const struct mq_queue *queue, const char *text,
+static enum mq_sql slot_of(const struct mq_job_filter *filter)
+{
+    return filter->state < 0 ? MQ_SQL_JOBS : (enum mq_sql)(MQ_SQL_JOBS_PENDING + filter->state);
+}
+
+/* Writes a slot's statement, from `text` on behind `head`, with the conditions before the one for
+ * the id. */
+static char *write_list(const struct mq_queue *queue, const char *head, const char *text,
                         const struct mq_job_filter *filter, struct list_query *list)
 {
     const char *rest = strstr(text, " AND id > ?1");
     list->values[list->count++] = mq_int(filter->after);
     list->values[list->count++] = mq_int(filter->limit);
+    mq_buffer_cstr(&list->sql, head);
     mq_buffer_append(&list->sql, text, (size_t)(rest - text));
     add_condition(list, " AND mail_type = ?%d", mq_text(filter->type));
     add_condition(list, " AND {r} = ?%d", mq_text(filter->reference));
@@ -64,11 +71,10 @@ static char *write_list(const struct mq_queue *queue, const char *text,
 static enum mq_status list_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
                                 struct mq_job_list *out, struct mq_error *err)
 {
-    enum mq_sql slot =
-        filter->state < 0 ? MQ_SQL_JOBS : (enum mq_sql)(MQ_SQL_JOBS_PENDING + filter->state);
+    enum mq_sql slot = slot_of(filter);
     const char *text = mq_sql_text(queue, slot);
     struct list_query list = {0};
-    char *sql = text ? write_list(queue, text, filter, &list) : NULL;
+    char *sql = text ? write_list(queue, "", text, filter, &list) : NULL;
     bool plain = list.count == 2 && !filter->uncertain;
     struct mq_args args = {list.values, list.count};
     enum mq_status status = MQ_OK;
@@ -99,6 +105,30 @@ enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter 
         mq_job_list_clear(out);
     }
     return status;
+}
+
+/* Reads ids alone, into `items`. */
+static enum mq_status list_ids(struct mq_queue *queue, const struct mq_job_filter *filter,
+                               int64_t *items, size_t *count, struct mq_error *err)
+{
+    const char *text = mq_sql_text(queue, slot_of(filter));
+    struct list_query list = {0};
+    char *sql = text ? write_list(queue, "SELECT id", strstr(text, " FROM "), filter, &list) : NULL;
+    struct mq_args args = {list.values, list.count};
+    enum mq_status status = sql ? mq_sql_query_text(queue, sql, args, err) : mq_error_nomem(err);
+    for (*count = 0; sql && mq_sql_next(queue, &status, err); ++*count) {
+        items[*count] = mq_sql_column_int(queue, 0);
+    }
+    mq_buffer_clear(&list.sql);
+    free(sql);
+    return status;
+}
+
+enum mq_status mq_queue_job_ids(struct mq_queue *queue, const struct mq_job_filter *filter,
+                                int64_t *items, size_t *count, struct mq_error *err)
+{
+    MQ_TRY(mq_schema_check(queue, err));
+    return list_ids(queue, filter, items, count, err);
 }
 
 enum mq_status mq_queue_strays(struct mq_queue *queue, struct mq_strays *out, struct mq_error *err)
@@ -219,6 +249,7 @@ static enum mq_status retry_one(struct mq_tx *tx, int64_t id, bool reset, int64_
     return status;
 }
 
+/* So many of all jobs are retried in one transaction. */
 #define RETRY_CHUNK 500
 
 /* Reads the next ids of jobs that are failed, or parked as refused or exhausted. */
@@ -233,40 +264,56 @@ static enum mq_status next_ids(struct mq_queue *queue, int64_t behind, int64_t *
     return status;
 }
 
-static enum mq_status retry_all(struct mq_tx *tx, bool reset, int64_t *changed,
-                                struct mq_error *err)
-{
-    int64_t items[RETRY_CHUNK] = {0};
-    size_t count = 0;
-    do {
-        int64_t last = count ? items[count - 1] : 0;
-        MQ_TRY(next_ids(tx->queue, last, items, &count, err));
-        for (size_t i = 0; i < count; i++) {
-            MQ_TRY(retry_one(tx, items[i], reset, changed, err));
-        }
-    } while (count == RETRY_CHUNK);
-    return MQ_OK;
-}
-
 enum mq_status mq_retry_within(struct mq_tx *tx, const struct mq_ids *ids, bool reset,
                                int64_t *changed, struct mq_error *err)
 {
     *changed = 0;
-    for (size_t i = 0; ids && i < ids->count; i++) {
+    for (size_t i = 0; i < ids->count; i++) {
         MQ_TRY(retry_one(tx, ids->items[i], reset, changed, err));
     }
-    return ids ? MQ_OK : retry_all(tx, reset, changed, err);
+    return MQ_OK;
+}
+
+/* What one transaction retried. */
+struct retried {
+    int64_t changed;
+    int64_t last; /* id; of all jobs */
+    bool more;    /* there may be jobs behind it */
+};
+
+/* Retries the next of all jobs, behind an id: so one that fails again is not tried twice. */
+static enum mq_status retry_next(struct mq_tx *tx, int64_t behind, bool reset, struct retried *out,
+                                 struct mq_error *err)
+{
+    int64_t items[RETRY_CHUNK];
+    struct mq_ids ids = {items, 0};
+    MQ_TRY(next_ids(tx->queue, behind, items, &ids.count, err));
+    out->last = ids.count ? items[ids.count - 1] : behind;
+    out->more = ids.count == RETRY_CHUNK;
+    return mq_retry_within(tx, &ids, reset, &out->changed, err);
 }
 
 enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, bool reset,
                               int64_t *changed, struct mq_error *err)
 {
-    struct mq_tx tx = {.queue = queue};
-    enum mq_status status = MQ_OK;
-    while (mq_tx_next(&tx, &status, err)) {
-        status = mq_retry_within(&tx, ids, reset, changed, err);
-    }
-    return status;
+    struct retried some = {0, 0, false};
+    int64_t sum = 0;
+    do {
+        struct mq_tx tx = {.queue = queue};
+        enum mq_status status = MQ_OK;
+        int64_t behind = some.last;
+        while (mq_tx_next(&tx, &status, err)) {
+            status = ids ? mq_retry_within(&tx, ids, reset, &some.changed, err)
+                         : retry_next(&tx, behind, reset, &some, err);
+        }
+        MQ_TRY(status);
+        sum += some.changed;
+        if (some.more) {
+            mq_tx_leave_free(queue, tx.locked_ms);
+        }
+    } while (some.more);
+    *changed = sum;
+    return MQ_OK;
 }
 
 static enum mq_status hold(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,

@@ -80,6 +80,9 @@ struct mq_job_filter {
 /* Lists jobs by ascending id, without their bodies and without rows of an unknown status. */
 enum mq_status mq_queue_jobs(struct mq_queue *queue, const struct mq_job_filter *filter,
                              struct mq_job_list *out, struct mq_error *err);
+/* The same of their ids alone. `items` has room for the filter's limit. */
+enum mq_status mq_queue_job_ids(struct mq_queue *queue, const struct mq_job_filter *filter,
+                                int64_t *items, size_t *count, struct mq_error *err);
 /* Sets expected_at of waiting jobs: when they will go at the present limits and within their hours,
  * if each mail before them has one recipient; and waits_for of those that wait for their hours or
  * for a limit. Not set if sending is off, or if 10,000 mails or more go before. */
@@ -105,8 +108,8 @@ struct mq_ids {
     size_t count;
 };
 /* Makes jobs pending: those of `ids` that are parked or failed. If `ids` is NULL: all jobs that are
- * failed, or parked as refused or exhausted. `reset` sets attempts to 0; without it, at least one
- * attempt is left. Refused recipients come back. */
+ * failed, or parked as refused or exhausted, 500 a transaction. `reset` sets attempts to 0; without
+ * it, at least one attempt is left. Refused recipients come back. */
 enum mq_status mq_queue_retry(struct mq_queue *queue, const struct mq_ids *ids, bool reset,
                               int64_t *changed, struct mq_error *err);
 /* Parks those of `ids` that are pending or failed. */
@@ -130,7 +133,6 @@ enum mq_status mq_queue_count_as_sent(struct mq_queue *queue, const struct mq_id
 /* Deletes those of `ids` that are not being sent, about 4 MiB of messages a transaction. */
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err);
-
 /* Deletes rows of the history, by their ids. */
 enum mq_status mq_queue_erase_history(struct mq_queue *queue, const struct mq_ids *rows,
                                       struct mq_error *err);

@@ -123,6 +123,8 @@ final class MailQueue\Internal
   public static columns(?MailQueue $queue): array
   public static workers(MailQueue $queue): int
   public static select(MailQueue $queue, string $sql, array $parameters = []): array
+  public static jobIds(MailQueue $queue, ?MailQueue\Status $status = null, int $limit = 50, int $after = 0, ?string $type = null, ?string $reference = null, ?string $recipient = null, ?string $error = null, ?string $subject = null, ?int $createdBefore = null, bool $uncertain = false, bool $expected = false, ?int $until = null, ?string $campaign = null): array
+  public static campaigns(MailQueue $queue, int $limit, int $before, int $parkedMost): array
   public static eraseHistory(MailQueue $queue, array $ids): void
   public static eraseRecipients(MailQueue $queue, array $ids): void
   public static suppressMany(MailQueue $queue, array $rows, bool $dry = false): int

@@ -69,6 +69,11 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo "$match[0]\n";
     preg_match('/Waits for .*?(?= [A-Z])/', $text($get('mail&id=' . $last - 1)), $match);
     echo "a mail: $match[0]\n";
+    // Of each priority, 1,000 mails are looked at.
+    $row = fn(int $i): string => "('mail', 'pending', 0, " . time() + 7200 + $i . ", " . ($i % 4 ? "'1/1h per sender'" : 'NULL') . ", 1, '<x>', '[]')";
+    $pdo->exec('INSERT INTO mail_queue (mail_type, status, priority, next_attempt_at, waits_for, created_at, message_id, recipients) VALUES ' . implode(', ', array_map($row, range(1, 1200))));
+    preg_match('/Waiting for a limit .*?(?=20\d\d-)/', $text($get('overview&part=now')), $match);
+    echo "$match[0]\n", preg_replace('/, the first until .*/', '', implode(MailQueue\Cli\Report\Waiting::texts($queue, $queue->stats()))), "\n";
 });
 ?>
 --EXPECT--
@@ -95,3 +100,5 @@ limit: 400
 0 3 30
 Waiting for a limit 1/1h per sender: 2 mails, the first until 
 a mail: Waits for the limit 1/1h per sender
+Waiting for a limit 1/1h per sender: 751 mails or more, the first until 
+751 mails or more wait for the limit 1/1h per sender

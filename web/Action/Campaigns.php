@@ -66,7 +66,7 @@ final class Campaigns extends Action
                 isDanger: $what === 'cancel'
             );
         }
-        @set_time_limit(0);
+        self::takeTime();
         try {
             $changed = $change($campaign);
         } catch (MailQueue\DatabaseException $e) {

@@ -27,6 +27,7 @@ final class Mails extends Action
 
     public function retryAll(): Response
     {
+        self::takeTime();
         $count = $this->context->queue->retryFailed();
         $this->note("retry: $count brought back");
         return $this->context->done('retry', $count);
@@ -94,22 +95,34 @@ final class Mails extends Action
     /** @param \Closure(list<int>): int $change */
     private function each(string $action, string $question, \Closure $change): Response
     {
+        self::takeTime();
         $request = $this->context->request;
         $list = new Selection($request->field(...));
-        $isAll = $request->field('which') === 'all';
-        $ids = $this->ids($action, $isAll ? $list : null);
+        $marked = $request->field('which') === 'all' ? null : $this->marked($action);
+        $found = $marked === null ? $this->found($action, $list) : [$marked];
+        $count = $last = 0;
+        foreach ($found as $ids) {
+            $count += count($ids);
+            $last = max($last, (int) end($ids));
+        }
+        if ($count === 0) {
+            throw new Refusal($this->t('None of these mails can be changed so: they are gone, are '
+                . 'being sent, or are where you want them. Nothing was changed.'));
+        }
         // More than the question said: it is asked again.
-        if (count($ids) > (int) $request->field('sure')) {
-            return $this->ask($action, $question, $ids, $list, $isAll);
+        if ($count > (int) $request->field('sure')) {
+            return $this->ask($action, $question, $count, $marked, $list);
         }
         $which = match (true) {
-            !$isAll => implode(' ', array_slice($ids, 0, 100)),
+            $marked !== null => implode(' ', array_slice($marked, 0, 100)),
             $list->fields === [] => 'all',
             default => Terminal::json($list->fields, 0),
         };
-        $count = $this->change("$action $which", $ids, $change);
+        // Not those that came since they were counted.
+        $found = $marked === null ? $this->found($action, $list, ['until' => $last]) : [$marked];
+        $changed = $this->change("$action $which", $found, $count, $change);
         $isGone = $action === 'delete' && $request->view() === 'mail';
-        return $this->context->done($action, $count, $isGone ? 'mails' : '', $list->fields);
+        return $this->context->done($action, $changed, $isGone ? 'mails' : '', $list->fields);
     }
 
     /** Whether the list shows only mail that may have arrived. */
@@ -118,55 +131,60 @@ final class Mails extends Action
         return $this->context->request->view() === 'uncertain';
     }
 
-    /**
-     * @param ?Selection $filter null: the marked mails
-     * @return non-empty-list<int> what the action would change
-     */
-    private function ids(string $action, ?Selection $filter): array
+    private function isAboutUncertain(string $action): bool
+    {
+        return $action === 'sent' || $this->isOfUncertain();
+    }
+
+    /** @return list<int> the marked mails that the action would change */
+    private function marked(string $action): array
     {
         $given = $this->context->request->form['ids'] ?? [];
-        if ($filter === null && (!is_array($given) || $given === [])) {
-            throw new Refusal($this->t('No mail is marked. Mark some in the list, then choose what '
-                . 'to do with them. Nothing was changed.'));
-        }
-        $queue = $this->context->queue;
-        $isUncertain = $action === 'sent' || $this->isOfUncertain();
-        return ($filter === null ? Selection::ids(
-            $queue,
-            (array) $given,
+        return is_array($given) && $given !== [] ? Selection::ids(
+            $this->context->queue,
+            $given,
             self::FROM[$action],
-            $isUncertain
-        )
-            : $filter->filter->ids(
-                $queue,
-                self::FROM[$action],
-                $isUncertain ? ['uncertain' => true] : []
-            )) ?: throw new Refusal($this->t(
-                'None of these mails can be changed so: they are gone, are being sent, or are '
-                    . 'where you want them. Nothing was changed.'
-            ));
+            $this->isAboutUncertain($action)
+        ) : throw new Refusal($this->t('No mail is marked. Mark some in the list, then choose what '
+            . 'to do with them. Nothing was changed.'));
+    }
+
+    /**
+     * @param array<string, int> $more arguments of MailQueue::jobs()
+     * @return \Generator<int, non-empty-list<int>> the filter's mails that the action would change
+     */
+    private function found(string $action, Selection $list, array $more = []): \Generator
+    {
+        return $list->filter->ids(
+            $this->context->queue,
+            self::FROM[$action],
+            $more + ['uncertain' => $this->isAboutUncertain($action)]
+        );
     }
 
     /**
      * Changes some at a time, for as long as it takes.
      *
-     * @param list<int> $ids
+     * @param iterable<list<int>> $found
+     * @param int $most of them
      * @param \Closure(list<int>): int $change
      */
-    private function change(string $what, array $ids, \Closure $change): int
+    private function change(string $what, iterable $found, int $most, \Closure $change): int
     {
-        @set_time_limit(0);
-        ignore_user_abort(true);
         $count = 0;
+        $left = $most;
         try {
-            foreach (array_chunk($ids, self::AT_ONCE) as $some) {
-                $count += $change($some);
+            foreach ($found as $ids) {
+                foreach (array_chunk(array_slice($ids, 0, $left), self::AT_ONCE) as $some) {
+                    $count += $change($some);
+                }
+                $left = max(0, $left - count($ids));
             }
         } catch (MailQueue\Exception $e) {
             throw $count === 0 ? $e : new Refusal($this->t(
                 'Changed %s of %s, then this happened: %s',
                 $this->context->texts->number($count),
-                $this->context->texts->mails(count($ids)),
+                $this->context->texts->mails($most),
                 $e->getMessage()
             ), 503);
         } finally {
@@ -176,26 +194,26 @@ final class Mails extends Action
     }
 
     /**
-     * @param list<int> $ids
+     * @param ?list<int> $marked null: all that the filter finds
      * @param Selection $list the filter of the list, to come back to it
      */
     private function ask(
         string $action,
         string $question,
-        array $ids,
-        Selection $list,
-        bool $isAll
+        int $count,
+        ?array $marked,
+        Selection $list
     ): Response {
-        $fields = ($isAll ? ['which' => 'all'] : []) + ['sure' => count($ids)] + $list->fields;
-        $marked = $isAll ? [] : array_map(static fn (int $id): Html => Html::e(
-            'input',
-            ['type' => 'hidden', 'name' => 'ids[]', 'value' => $id]
-        ), $ids);
+        $fields = ($marked === null ? ['which' => 'all'] : []) + ['sure' => $count]
+            + $list->fields;
         return $this->confirm(
             $action,
             $fields,
-            $this->t($question, $this->context->texts->mails(count($ids))),
-            $marked,
+            $this->t($question, $this->context->texts->mails($count)),
+            array_map(static fn (int $id): Html => Html::e(
+                'input',
+                ['type' => 'hidden', 'name' => 'ids[]', 'value' => $id]
+            ), $marked ?? []),
             $list->fields,
             $action === 'delete'
         );

@@ -6,6 +6,7 @@ namespace MailQueue\Web\View;
 
 use MailQueue\Campaign;
 use MailQueue\Cli\Report\Campaigns as Report;
+use MailQueue\Internal;
 use MailQueue\Web\Html;
 
 /**
@@ -17,6 +18,8 @@ final class Campaigns extends View
 {
     private const MOST = 50;
     private const EVERY_S = 5;
+    /** So many parked mails of all campaigns are looked at. */
+    private const PARKED_MOST = 10_000;
     /** What can be done in which state. */
     private const ACTIONS = [
         'draft' => ['start' => 'Start', 'cancel' => 'Cancel'],
@@ -50,7 +53,12 @@ final class Campaigns extends View
 
     private function list(): Html
     {
-        $all = $this->context->queue->campaigns(self::MOST, $this->before() ?? 0);
+        ['campaigns' => $all, 'isPart' => $isPart] = Internal::campaigns(
+            $this->context->queue,
+            self::MOST,
+            $this->before() ?? 0,
+            self::PARKED_MOST
+        );
         if ($all === []) {
             return Html::e('p', ['class' => 'note'], $this->t('There is no campaign. "mailqueue '
                 . 'campaign create" makes one.'));
@@ -62,7 +70,7 @@ final class Campaigns extends View
             self::table(
                 $this->title(),
                 array_map($this->t(...), $head),
-                array_map($this->row(...), $all)
+                array_map(fn (array $of): array => $this->row($of, $isPart), $all)
             ),
             count($all) < self::MOST ? null : Html::e(
                 'a',
@@ -77,13 +85,15 @@ final class Campaigns extends View
 
     /**
      * @param Progress $of
+     * @param bool $isPart whether some of those that are gone may be parked
      * @return array<string, Html|string>
      */
-    private function row(array $of): array
+    private function row(array $of, bool $isPart): array
     {
         $links = $this->context->links;
         $texts = $this->context->texts;
         $failed = $of['refused'] + $of['parked'];
+        $most = $failed + ($isPart ? $of['gone'] : 0);
         $cells = [
             'campaign' => Html::e(
                 'a',
@@ -91,25 +101,32 @@ final class Campaigns extends View
                 $of['name']
             ),
             'status' => Html::e('span', ['class' => "status $of[state]"], $this->t($of['state'])),
-            'progress' => $this->progress($of),
+            'progress' => $this->progress($of, $isPart),
             'rate' => $of['perHour'] === null ? '–' : $texts->number($of['perHour']),
             'next' => $this->end($of),
-            'failed' => $failed === 0 ? '0' : Html::e('a', ['href' => $links->to(
+            'failed' => $most === 0 ? '0' : Html::e('a', ['href' => $links->to(
                 'mails',
                 ['status' => 'parked', 'campaign' => $of['name']]
-            )], $texts->number($failed)),
+            )], match (true) {
+                $most === $failed => $texts->number($failed),
+                // Most of the others were deleted as it was cancelled.
+                $of['state'] === 'cancelled' => $this->t('%s or more', $texts->number($failed)),
+                default => $this->t('%s to %s', $texts->number($failed), $texts->number($most)),
+            }),
         ];
-        return $cells + ($this->context->isAdmin() ? ['do' => $this->buttons($of, $failed)] : []);
+        return $cells + ($this->context->isAdmin() ? ['do' => $this->buttons($of, $most)] : []);
     }
 
     /** @param Progress $of */
-    private function progress(array $of): Html
+    private function progress(array $of, bool $isPart): Html
     {
         $texts = $this->context->texts;
         $done = Report::done($of);
         $more = [];
         foreach (['suppressed', 'gone', 'uncertain'] as $word) {
-            $of[$word] === 0 || $more[] = $texts->number($of[$word]) . ' ' . $this->t($word);
+            if ($of[$word] > 0 && ($word !== 'gone' || !$isPart)) {
+                $more[] = $texts->number($of[$word]) . ' ' . $this->t($word);
+            }
         }
         return Html::all(
             Html::e('progress', ['max' => max(1, $of['recipients']), 'value' => $done,

@@ -125,8 +125,10 @@ final class Overview extends View
     {
         $texts = [];
         foreach (Waiting::of($this->context->queue, $stats) as $limit => $one) {
-            $texts[] = "$limit: " . $this->context->texts->mails($one['mails']) . ', '
-                . $this->t('the first until %s', $this->context->texts->time($one['until']));
+            $mails = $this->context->texts->mails($one['mails']);
+            $mails = $one['isMore'] ? $this->t('%s or more', $mails) : $mails;
+            $until = $this->context->texts->time($one['until']);
+            $texts[] = "$limit: $mails, " . $this->t('the first until %s', $until);
         }
         return $texts === [] ? null : implode('; ', $texts);
     }

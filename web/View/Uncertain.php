@@ -7,12 +7,12 @@ namespace MailQueue\Web\View;
 use MailQueue\Job;
 use MailQueue\Status;
 use MailQueue\Web\Html;
+use MailQueue\Web\Search;
+use MailQueue\Web\Selection;
 
-/** Mails of which nobody knows whether they arrived. */
+/** Mails of which nobody knows whether they arrived: parked ones first, then failed ones. */
 final class Uncertain extends Listing
 {
-    private const MOST = 100;
-
     public function title(): string
     {
         return $this->t('Uncertain');
@@ -20,20 +20,66 @@ final class Uncertain extends Listing
 
     public function content(): Html
     {
-        $about = Html::e('p', ['class' => 'lead'], $this->t('The connection ended before the '
-            . 'relay had answered: these mails may have arrived. Look into the log of the relay, '
-            . 'or ask a recipient. Sent again, they may arrive twice.'));
-        $jobs = [];
-        foreach ([Status::Parked, Status::Failed] as $status) {
-            $room = self::MOST - count($jobs);
-            $more = $room === 0 ? [] : $this->context->queue->jobs($status, $room, uncertain: true);
-            array_push($jobs, ...$more);
+        [$status, $after] = $this->place();
+        $isFirst = $status === Status::Parked && $after === 0;
+        $until = microtime(true) + Search::SECONDS;
+        $search = $this->search($status, $after, Search::SECONDS);
+        $jobs = $search->jobs;
+        if ($status === Status::Parked && $search->next === null) {
+            $status = Status::Failed;
+            $search = $this->search($status, 0, $until - microtime(true));
+            array_push($jobs, ...$search->jobs);
         }
-        if ($jobs === []) {
-            $none = Html::e('p', ['class' => 'state good'], $this->t('No mail is uncertain.'));
-            return Html::all($about, $none);
-        }
-        $list = $this->list(
+        $isNone = $jobs === [] && !$search->isPart;
+        return Html::all(
+            Html::e('p', ['class' => 'lead'], $this->t('The connection ended before the '
+                . 'relay had answered: these mails may have arrived. Look into the log of the '
+                . 'relay, or ask a recipient. Sent again, they may arrive twice.')),
+            $isNone ? Html::e('p', ['class' => 'state good'], $this->t($isFirst
+                ? 'No mail is uncertain.' : 'No other mail is uncertain.')) : null,
+            $jobs === [] ? null : $this->mails($jobs),
+            $search->next === null ? null : $this->more($search, $status, $search->next)
+        );
+    }
+
+    /** @return array{Status, int} where the search goes on */
+    private function place(): array
+    {
+        $request = $this->context->request;
+        $after = $request->text('after') ?? '';
+        return [$request->text('status') === 'failed' ? Status::Failed : Status::Parked,
+            preg_match('/\A\d{1,18}\z/', $after) === 1 ? (int) $after : 0];
+    }
+
+    private function search(Status $status, int $after, float $seconds): Search
+    {
+        $of = static fn (string $name): ?string => $name === 'status' ? $status->value : null;
+        $queue = $this->context->queue;
+        return new Search($queue, new Selection($of), $after, $seconds, true);
+    }
+
+    private function more(Search $search, Status $status, int $after): Html
+    {
+        $to = $this->context->links->to(
+            'uncertain',
+            ['status' => $status->value, 'after' => $after]
+        );
+        return Html::all(
+            $search->isPart ? Html::e('p', ['class' => 'note'], $this->t(
+                'Looked at mails that are %s, up to %s; the rest would take too long at once. '
+                    . '"mailqueue uncertain" looks at all.',
+                $this->t($status->value),
+                $after
+            )) : null,
+            Html::e('a', ['rel' => 'next', 'href' => $to], $this->t($search->isPart
+                ? 'Go on looking' : 'Next page'))
+        );
+    }
+
+    /** @param list<Job> $jobs */
+    private function mails(array $jobs): Html
+    {
+        return $this->list(
             ['id' => 'Id', 'recipient' => 'Recipient', 'subject' => 'Subject',
                 'last' => 'Last attempt'],
             $jobs,
@@ -41,11 +87,6 @@ final class Uncertain extends Listing
             ['retry' => 'Send again', 'sent' => 'Count as sent'],
             'all that are uncertain'
         );
-        return Html::all($about, $list, count($jobs) < self::MOST ? null : Html::e(
-            'p',
-            ['class' => 'note'],
-            $this->t('These are the first %s. "mailqueue uncertain" lists all.', self::MOST)
-        ));
     }
 
     /** @return array<string, Html|string> */

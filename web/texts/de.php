@@ -135,11 +135,13 @@ return [
     'Empty in' => 'Leer in',
     'one run' => 'einem Lauf',
     'Waiting for their hours' => 'Warten auf ihre Versandzeit',
+    '%s to %s' => '%s bis %s',
     '%s until %s' => '%s bis %s',
     'its sending hours' => 'ihre Versandzeit',
     'the end of a pause' => 'das Ende einer Pause',
     'the limit %s' => 'das Limit %s',
     'Waiting for a limit' => 'Warten auf ein Limit',
+    '%s or more' => '%s oder mehr',
     'the first until %s' => 'die erste bis %s',
     'the next one in %s' => 'das nächste in %s',
     'kept for mail of priority 0 and above' => 'für Mails ab Priorität 0 aufgehoben',
@@ -242,8 +244,9 @@ return [
     'Sent again as this new mail.' => 'Noch einmal gesendet. Dies ist die neue Mail.',
     'This mail takes the place of' => 'Diese Mail ersetzt',
     'It was sent again as' => 'Sie wurde noch einmal gesendet als',
-    'These are the first %s. "mailqueue uncertain" lists all.'
-        => 'Dies sind die ersten %s. „mailqueue uncertain“ zeigt alle.',
+    'Looked at mails that are %s, up to %s; the rest would take too long at once. "mailqueue '
+        . 'uncertain" looks at all.' => 'Durchsucht sind Mails im Status „%s“ bis %s; der Rest '
+        . 'würde auf einmal zu lange dauern. „mailqueue uncertain“ durchsucht alle.',
     'This PHP has not loaded the extension mailqueue. Enable it for this server (on Debian: '
         . 'phpenmod mailqueue), then start the server again.'
         => 'Dieses PHP hat die Erweiterung mailqueue nicht geladen. Sie für diesen Server '
@@ -286,6 +289,7 @@ return [
         . 'vielleicht doppelt an.',
     'all that are uncertain' => 'alle, die ungewiss sind',
     'No mail is uncertain.' => 'Keine Mail ist ungewiss.',
+    'No other mail is uncertain.' => 'Keine weitere Mail ist ungewiss.',
     'Last attempt' => 'Letzter Versuch',
     'Send again' => 'Noch einmal senden',
     'Count as sent' => 'Gilt als gesendet',

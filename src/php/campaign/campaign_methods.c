@@ -4,6 +4,7 @@
 #include "ext/date/php_date.h"
 
 #include "php/campaign/campaign_object.h"
+#include "php/class/classes.h"
 #include "php/class/conversion.h"
 #include "php/class/exceptions.h"
 #include "php/class/job_object.h"
@@ -160,7 +161,28 @@ static void clear_campaigns(void *list)
     mq_campaign_list_clear(list);
 }
 
-static void list_campaigns(zval *object, int64_t before, int limit, zval *out)
+static void show_list(const struct mq_campaign_list *list, zval *out)
+{
+    array_init_size(out, (uint32_t)list->count);
+    for (size_t i = 0; i < list->count; i++) {
+        zval progress;
+        show_progress(&list->items[i], &progress);
+        add_next_index_zval(out, &progress);
+    }
+}
+
+/* What Internal::campaigns() returns. */
+static void show_part(const struct mq_campaign_list *list, zval *out)
+{
+    zval all;
+    array_init(out);
+    show_list(list, &all);
+    add_assoc_zval(out, "campaigns", &all);
+    add_assoc_bool(out, "isPart", list->is_part);
+}
+
+/* `parked_most` as in struct mq_campaign_list; unless it is 0, this shows a part. */
+static void list_campaigns(zval *object, int64_t before, int limit, int64_t parked_most, zval *out)
 {
     struct mq_error err;
     zval holder;
@@ -169,14 +191,10 @@ static void list_campaigns(zval *object, int64_t before, int limit, zval *out)
         return;
     }
     struct mq_campaign_list *list = mq_php_holder_new(&holder, sizeof *list, clear_campaigns);
+    list->parked_most = parked_most;
     enum mq_status status = mq_campaigns_look(queue, before, limit, list, &err);
     if (mq_php_queue_ok(object, status, &err)) {
-        array_init_size(out, (uint32_t)list->count);
-        for (size_t i = 0; i < list->count; i++) {
-            zval progress;
-            show_progress(&list->items[i], &progress);
-            add_next_index_zval(out, &progress);
-        }
+        (parked_most ? show_part : show_list)(list, out);
     }
     zval_ptr_dtor(&holder);
 }
@@ -194,7 +212,25 @@ ZEND_METHOD(MailQueue, campaigns)
     if (before < 0) {
         zend_argument_value_error(2, "must be an id, or 0 to begin");
     } else if (mq_php_check_range(1, limit, 1, CAMPAIGNS_MAX, "")) {
-        list_campaigns(ZEND_THIS, before ? before : INT64_MAX, (int)limit, return_value);
+        list_campaigns(ZEND_THIS, before ? before : INT64_MAX, (int)limit, 0, return_value);
+    }
+}
+
+ZEND_METHOD(MailQueue_Internal, campaigns)
+{
+    zval *object;
+    zend_long limit, before, most;
+
+    ZEND_PARSE_PARAMETERS_START(4, 4)
+        Z_PARAM_OBJECT_OF_CLASS(object, mq_ce_queue)
+        Z_PARAM_LONG(limit)
+        Z_PARAM_LONG(before)
+        Z_PARAM_LONG(most)
+    ZEND_PARSE_PARAMETERS_END();
+
+    if (mq_php_check_range(2, limit, 1, CAMPAIGNS_MAX, "") &&
+        mq_php_check_range(4, most, 1, FAILURES_MAX, "")) {
+        list_campaigns(object, before > 0 ? before : INT64_MAX, (int)limit, most, return_value);
     }
 }
 

@@ -90,50 +90,87 @@ static struct mq_str text_of(const zend_string *text)
     return text ? mq_php_str(text) : (struct mq_str){NULL, 0};
 }
 
-/* Parses the arguments of jobs(). False with an exception. */
-static bool read_filter(zend_execute_data *execute_data, struct mq_job_filter *out)
-{
-    zval *status = NULL;
-    zend_long limit = 50, after = 0, before = 0, until = 0;
-    bool any_time = true, uncertain = false, expected = false, to_end = true;
-    zend_string *type = NULL, *reference = NULL, *recipient = NULL, *error = NULL, *subject = NULL,
-                *campaign = NULL;
-    if (zend_parse_parameters(ZEND_NUM_ARGS(), "|O!llS!S!S!S!S!l!bbl!S!", &status, mq_ce_status,
-                              &limit, &after, &type, &reference, &recipient, &error, &subject,
-                              &before, &any_time, &uncertain, &expected, &until, &to_end,
-                              &campaign) == FAILURE) {
-        return false;
+/* The arguments of jobs(), as zend_parse_parameters() takes and gives them. */
+struct filter_arguments {
+    zval *status;
+    zend_long limit, after, before, until;
+    bool any_time, uncertain, expected, to_end;
+    zend_string *type, *reference, *recipient, *error, *subject, *campaign;
+};
+#define FILTER_DEFAULTS                               \
+    {                                                 \
+        .limit = 50, .any_time = true, .to_end = true \
     }
-    *out = (struct mq_job_filter){.state = state_of(status),
-                                  .limit = (int)limit,
-                                  .after = after,
-                                  .type = text_of(type),
-                                  .reference = text_of(reference),
-                                  .recipient = text_of(recipient),
-                                  .error = text_of(error),
-                                  .subject = text_of(subject),
-                                  .campaign = text_of(campaign),
-                                  .created_before_s = before,
-                                  .until = until,
-                                  .uncertain = uncertain,
-                                  .expected = expected};
-    if (after < 0) {
-        zend_argument_value_error(3, "must be an id, or 0 to begin");
-    } else if (!any_time && before < 1) {
-        zend_argument_value_error(9, "must be a time after 1970");
-    } else if (!to_end && until < 1) {
-        zend_argument_value_error(12, "must be an id, or null for all");
+#define FILTER_TYPES "|O!llS!S!S!S!S!l!bbl!S!"
+#define FILTER_TO(a)                                                                              \
+    &(a).status, mq_ce_status, &(a).limit, &(a).after, &(a).type, &(a).reference, &(a).recipient, \
+        &(a).error, &(a).subject, &(a).before, &(a).any_time, &(a).uncertain, &(a).expected,      \
+        &(a).until, &(a).to_end, &(a).campaign
+
+/* Makes a filter of the arguments, of which the first one is number `first`. False with an
+ * exception. */
+static bool read_filter(const struct filter_arguments *a, uint32_t first, struct mq_job_filter *out)
+{
+    *out = (struct mq_job_filter){.state = state_of(a->status),
+                                  .limit = (int)a->limit,
+                                  .after = a->after,
+                                  .type = text_of(a->type),
+                                  .reference = text_of(a->reference),
+                                  .recipient = text_of(a->recipient),
+                                  .error = text_of(a->error),
+                                  .subject = text_of(a->subject),
+                                  .campaign = text_of(a->campaign),
+                                  .created_before_s = a->before,
+                                  .until = a->until,
+                                  .uncertain = a->uncertain,
+                                  .expected = a->expected};
+    if (a->after < 0) {
+        zend_argument_value_error(first + 2, "must be an id, or 0 to begin");
+    } else if (!a->any_time && a->before < 1) {
+        zend_argument_value_error(first + 8, "must be a time after 1970");
+    } else if (!a->to_end && a->until < 1) {
+        zend_argument_value_error(first + 11, "must be an id, or null for all");
     } else {
-        return mq_php_check_range(2, limit, 1, JOBS_LIMIT_MAX, "");
+        return mq_php_check_range(first + 1, a->limit, 1, JOBS_LIMIT_MAX, "");
     }
     return false;
 }
 
 ZEND_METHOD(MailQueue, jobs)
 {
+    struct filter_arguments arguments = FILTER_DEFAULTS;
     struct mq_job_filter filter;
-    if (read_filter(execute_data, &filter)) {
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), FILTER_TYPES, FILTER_TO(arguments)) == SUCCESS &&
+        read_filter(&arguments, 1, &filter)) {
         list_jobs(ZEND_THIS, &filter, show_all, return_value);
+    }
+}
+
+static void list_ids(zval *object, const struct mq_job_filter *filter, zval *out)
+{
+    struct mq_error err;
+    size_t count = 0;
+    int64_t *items = safe_emalloc((size_t)filter->limit, sizeof *items, 0);
+    struct mq_queue *queue = mq_php_queue_use(object);
+    if (queue &&
+        mq_php_queue_ok(object, mq_queue_job_ids(queue, filter, items, &count, &err), &err)) {
+        array_init_size(out, (uint32_t)count);
+        for (size_t i = 0; i < count; i++) {
+            add_next_index_long(out, (zend_long)items[i]);
+        }
+    }
+    efree(items);
+}
+
+ZEND_METHOD(MailQueue_Internal, jobIds)
+{
+    zval *object;
+    struct filter_arguments arguments = FILTER_DEFAULTS;
+    struct mq_job_filter filter;
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "O" FILTER_TYPES, &object, mq_ce_queue,
+                              FILTER_TO(arguments)) == SUCCESS &&
+        read_filter(&arguments, 2, &filter)) {
+        list_ids(object, &filter, return_value);
     }
 }
 

@@ -133,6 +133,35 @@ enum mq_status mq_campaign_do(struct mq_queue *queue, int64_t id, enum mq_campai
 
 /* ---- progress ---- */
 
+/* Finds a campaign in a list of descending ids. NULL: it is not there. */
+static struct mq_campaign_progress *find(const struct mq_campaign_list *list, int64_t id)
+{
+    size_t first = 0, end = list->count;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (list->items[middle].campaign.id == id) {
+            return &list->items[middle];
+        }
+        if (list->items[middle].campaign.id > id) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return NULL;
+}
+
+/* The ids of the list's first and last campaign. */
+static struct mq_value least(const struct mq_campaign_list *list)
+{
+    return mq_int(list->items[list->count - 1].campaign.id);
+}
+
+static struct mq_value greatest(const struct mq_campaign_list *list)
+{
+    return mq_int(list->items[0].campaign.id);
+}
+
 static enum mq_status count_live(struct mq_queue *queue, struct mq_campaign_progress *out,
                                  struct mq_error *err)
 {
@@ -150,27 +179,57 @@ static enum mq_status count_live(struct mq_queue *queue, struct mq_campaign_prog
     return status;
 }
 
-/* Those of all campaigns of the list at once: an index finds parked jobs, but not a campaign's. */
-static enum mq_status count_parked(struct mq_queue *queue, const struct mq_campaign_list *list,
-                                   struct mq_error *err)
+/* Counts all of a list as pending: an index has their number, but not their states. */
+static enum mq_status sum_live(struct mq_queue *queue, const struct mq_campaign_list *list,
+                               struct mq_error *err)
 {
-    int64_t first = list->items[list->count - 1].campaign.id, last = list->items[0].campaign.id;
-    size_t i = 0;
     enum mq_status status = mq_sql_query_template(
         queue,
-        "SELECT campaign_id, parked_for, count(*) FROM {t} WHERE status = 'parked' "
-        "AND campaign_id >= ?1 AND campaign_id <= ?2 GROUP BY campaign_id, parked_for "
-        "ORDER BY campaign_id DESC",
-        MQ_ARGS(mq_int(first), mq_int(last)), err);
+        "SELECT id, (SELECT count(*) FROM {t} WHERE " MQ_LIVE_OF " = {M}.id) FROM {M} "
+        "WHERE id >= ?1 AND id <= ?2",
+        MQ_ARGS(least(list), greatest(list)), err);
     while (mq_sql_next(queue, &status, err)) {
-        int64_t id = mq_sql_column_int(queue, 0), count = mq_sql_column_int(queue, 2);
-        while (list->items[i].campaign.id > id && i + 1 < list->count) {
-            i++;
+        struct mq_campaign_progress *one = find(list, mq_sql_column_int(queue, 0));
+        if (one) {
+            one->jobs[MQ_PENDING] = mq_sql_column_int(queue, 1);
         }
-        struct mq_campaign_progress *one = &list->items[i];
-        count = one->campaign.id == id ? count : 0;
-        one->jobs[MQ_PARKED] += count;
-        one->refused += mq_str_equal(mq_sql_column_str(queue, 1), MQ_STR("refused")) ? count : 0;
+    }
+    return status;
+}
+
+/* Finds the newest parked job that is not looked at. 0: there is none. */
+static enum mq_status find_limit(struct mq_queue *queue, const struct mq_campaign_list *list,
+                                 int64_t *id, struct mq_error *err)
+{
+    *id = 0;
+    return list->parked_most == 0
+               ? MQ_OK
+               : mq_campaign_int(queue,
+                                 "SELECT id FROM {t} WHERE status = 'parked' AND id > 0 "
+                                 "ORDER BY id DESC LIMIT 1 OFFSET ?1",
+                                 MQ_ARGS(mq_int(list->parked_most)), id, err);
+}
+
+/* Those of all campaigns of the list at once: an index finds parked jobs, but not a campaign's. */
+static enum mq_status count_parked(struct mq_queue *queue, struct mq_campaign_list *list,
+                                   struct mq_error *err)
+{
+    int64_t behind;
+    MQ_TRY(find_limit(queue, list, &behind, err));
+    list->is_part = behind > 0;
+    enum mq_status status = mq_sql_query_template(
+        queue,
+        "SELECT campaign_id, parked_for, count(*) FROM {t} WHERE status = 'parked' AND id > ?3 "
+        "AND campaign_id >= ?1 AND campaign_id <= ?2 GROUP BY campaign_id, parked_for",
+        MQ_ARGS(least(list), greatest(list), mq_int(behind)), err);
+    while (mq_sql_next(queue, &status, err)) {
+        struct mq_campaign_progress *one = find(list, mq_sql_column_int(queue, 0));
+        int64_t count = one ? mq_sql_column_int(queue, 2) : 0;
+        if (one) {
+            one->jobs[MQ_PARKED] += count;
+            one->refused +=
+                mq_str_equal(mq_sql_column_str(queue, 1), MQ_STR("refused")) ? count : 0;
+        }
     }
     return status;
 }
@@ -190,21 +249,22 @@ static enum mq_status expect(struct mq_tx *tx, struct mq_campaign_progress *out,
     return runs ? mq_limits_expect(tx, &all, &out->limits_s, err) : MQ_OK;
 }
 
-static enum mq_status complete_all(struct mq_tx *tx, const struct mq_campaign_list *list,
+static enum mq_status complete_all(struct mq_tx *tx, struct mq_campaign_list *list,
                                    struct mq_error *err)
 {
     int64_t token_s;
     MQ_TRY(tx->settings.bucket.limit > 0 ? mq_limit_look(tx, &token_s, err) : MQ_OK);
     MQ_TRY(count_parked(tx->queue, list, err));
+    MQ_TRY(list->parked_most ? sum_live(tx->queue, list, err) : MQ_OK);
     for (size_t i = 0; i < list->count; i++) {
-        MQ_TRY(count_live(tx->queue, &list->items[i], err));
+        MQ_TRY(list->parked_most ? MQ_OK : count_live(tx->queue, &list->items[i], err));
         MQ_TRY(expect(tx, &list->items[i], err));
     }
     return MQ_OK;
 }
 
 /* Completes those whose rows were read. Settings that cannot be read count as no limits. */
-static enum mq_status complete(struct mq_queue *queue, const struct mq_campaign_list *list,
+static enum mq_status complete(struct mq_queue *queue, struct mq_campaign_list *list,
                                struct mq_error *err)
 {
     struct mq_tx tx = {.queue = queue, .only_read = true};
@@ -222,7 +282,7 @@ static enum mq_status complete(struct mq_queue *queue, const struct mq_campaign_
 enum mq_status mq_campaign_look(struct mq_queue *queue, int64_t id,
                                 struct mq_campaign_progress *out, struct mq_error *err)
 {
-    const struct mq_campaign_list one = {out, 1};
+    struct mq_campaign_list one = {.items = out, .count = 1};
     *out = (struct mq_campaign_progress){0};
     MQ_TRY(mq_campaign_read(queue, id, &out->campaign, err));
     enum mq_status status = complete(queue, &one, err);
@@ -260,7 +320,7 @@ enum mq_status mq_campaigns_look(struct mq_queue *queue, int64_t before, int lim
                                  struct mq_campaign_list *out, struct mq_error *err)
 {
     struct mq_campaigns_found found = {0};
-    *out = (struct mq_campaign_list){0};
+    *out = (struct mq_campaign_list){.parked_most = out->parked_most};
     MQ_TRY(mq_schema_check(queue, err));
     enum mq_status status = mq_campaigns_find(queue, "id < ?1 ORDER BY id DESC LIMIT ?2",
                                               MQ_ARGS(mq_int(before), mq_int(limit)), &found, err);
@@ -336,6 +396,7 @@ static enum mq_status retry_some(struct mq_queue *queue, int64_t id, const struc
             status = mq_campaign_run_again(queue, id, err);
         }
     }
+    mq_tx_leave_free(queue, status == MQ_OK ? tx.locked_ms : 0);
     return status;
 }
 

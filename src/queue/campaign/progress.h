@@ -24,6 +24,10 @@ enum mq_status mq_campaign_look(struct mq_queue *queue, int64_t id,
 struct mq_campaign_list {
     struct mq_campaign_progress *items;
     size_t count;
+    /* Set by the caller. 0: all is counted. Or for a page that is shown again and again: so many
+     * parked jobs are looked at, the newest, and all other jobs count as pending. */
+    int64_t parked_most;
+    bool is_part; /* there are older parked jobs */
 };
 void mq_campaign_list_clear(struct mq_campaign_list *list);
 /* Reads the newest ones whose id is less than `before`, by descending id. */

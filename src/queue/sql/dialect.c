@@ -65,7 +65,7 @@ static const struct mq_sql_dialect sqlite_dialect = {
             ['A'] = "TEXT",
             ['F'] = "instr",
             ['V'] = "CAST(value AS TEXT)",
-            ['Y'] = "campaign_id = ?2 AND status <> 'parked'",
+            ['Y'] = "status <> 'parked' AND campaign_id",
             ['B'] = "?1 || id || ?2, ?3, ?4, ?5, ?6",
             ['Q'] = " ON CONFLICT DO NOTHING",
             ['N'] = "?2",

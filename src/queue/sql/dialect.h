@@ -37,8 +37,10 @@ struct mq_db;
     "SELECT " count("?1", MQ_CLAIMABLE_SQL " ORDER BY priority") count("?2", sending)           \
         count("?3", failed " ORDER BY status, id") count("?4", "status = 'parked' ORDER BY id") \
             count("?5", held " ORDER BY status, id") "(" oldest ")"
-/* The condition for the jobs of campaign ?2 that are not parked; an index finds them. */
-#define MQ_LIVE_SQL "{Y}"
+/* The condition for the jobs of campaign ?2 that are not parked; an index finds them. MQ_LIVE_OF is
+ * what comes before the campaign's number. */
+#define MQ_LIVE_OF  "{Y}"
+#define MQ_LIVE_SQL MQ_LIVE_OF " = ?2"
 /* Finds the counters from ?1 on, before ?2, that are not in the row of ?1 that sums them up. */
 #define MQ_COUNTS_IN_PARTS "WHERE hour >= ?1 AND hour < ?2 AND (hour > ?1 OR part > 0)"
 #define MQ_COUNT_UPSERT                                                              \
@@ -69,7 +71,7 @@ struct mq_sql_dialect {
      * D, L, X: after the job table's name: forces its index of due jobs, of leases, of expiry
      * A: a text's type in CAST  F: the function that finds a text in another
      * V: reads a config value  N: the new value, from ?2
-     * Y: the condition of MQ_LIVE_SQL  J: what an older job table gets with recipient_id
+     * Y: MQ_LIVE_OF  J: what an older job table gets with recipient_id
      * Q: makes an INSERT leave out rows whose key exists
      * B: Message-ID and texts of a campaign's job, from ?1 and ?2 around its id, ?3 to ?6 */
     const char *words[128];

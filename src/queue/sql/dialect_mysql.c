@@ -110,6 +110,13 @@ static const char *const overrides[MQ_SQL_COUNT] = {
         "ORDER BY id LIMIT ?2) AS walk STRAIGHT_JOIN {t} FORCE INDEX (PRIMARY) ON id = walked "
         "WHERE " MQ_CLAIMABLE_SQL " AND (" MQ_EXPIRED_BY "?3 OR {r} IS NOT NULL){w}",
 
+    /* Without a LIMIT of its own each part would be read to its end. */
+    [MQ_SQL_RETRYABLE] =
+        "SELECT id FROM (SELECT id FROM {t} WHERE status = 'parked' "
+        "AND parked_for IN ('refused','exhausted') AND id > ?1 ORDER BY id LIMIT ?2) AS parked "
+        "UNION ALL SELECT id FROM (SELECT id FROM {t} WHERE status = 'failed' AND id > ?1 "
+        "ORDER BY id LIMIT ?2) AS failed ORDER BY id LIMIT ?2",
+
     /* A derived table with a LIMIT is read to its end; the index of states has the least ids.
      */
     [MQ_SQL_STATS] = MQ_STATS_OF(
@@ -199,7 +206,7 @@ const struct mq_sql_dialect mq_mysql_dialect = {
             ['F'] = "instr",
             /* The application's table may have another character set than the connection. */
             ['V'] = "CAST(CONVERT(value USING utf8mb4) AS BINARY)",
-            ['Y'] = "live_of = ?2",
+            ['Y'] = "live_of",
             ['J'] = ", ADD COLUMN " LIVE_OF ", ADD KEY {q}{T}_live{q} (live_of, next_attempt_at)",
             ['B'] = "CONCAT(?1, id, ?2), ?3, ?4, ?5, ?6",
             ['Q'] = " ON DUPLICATE KEY UPDATE id = id",

@@ -182,7 +182,7 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
             ['A'] = "TEXT",
             ['F'] = "strpos",
             ['V'] = "CAST(value AS TEXT)",
-            ['Y'] = "campaign_id = ?2 AND status <> 'parked'",
+            ['Y'] = "status <> 'parked' AND campaign_id",
             ['B'] = "CAST(?1 AS TEXT) || id || CAST(?2 AS TEXT), CAST(?3 AS TEXT), "
                     "CAST(?4 AS TEXT), CAST(?5 AS TEXT), CAST(?6 AS TEXT)",
             ['Q'] = " ON CONFLICT DO NOTHING",
