@@ -28,7 +28,7 @@ final class Doctor extends Check
     private const RUN_MAX_AGE_S = 900;
     private const CLOCK_SLACK_S = 5;
     private const PARKED_MAX = 10_000;
-    private const NO_RELAY = 'the mail names the relay'; // an error of src/worker/relay/route.c
+    private const NO_RELAY = 'the mail names the relay'; // an error of src/worker/relay/routes.c
 
     public function __construct(private readonly Settings $settings)
     {

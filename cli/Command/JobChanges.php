@@ -35,7 +35,7 @@ final class JobChanges extends Command
     private function failed(MailQueue $queue, bool $all): array
     {
         $rows = Internal::select($queue, "SELECT id, parked_for FROM {t} WHERE status = 'failed' "
-            . "OR status = 'parked'" . ($all ? '' : " AND parked_for IN ('refused', 'exhausted')")
+            . "OR status = 'parked'" . ($all ? '' : ' AND {%}')
             . ' ORDER BY id');
         $twice = count(array_keys(array_column($rows, 1), 'uncertain', true));
         $rows === [] || $this->agree('Bring ' . self::mails(count($rows)) . ' back'

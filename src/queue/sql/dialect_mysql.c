@@ -113,7 +113,7 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* Without a LIMIT of its own each part would be read to its end. */
     [MQ_SQL_RETRYABLE] =
         "SELECT id FROM (SELECT id FROM {t} WHERE status = 'parked' "
-        "AND parked_for IN ('refused','exhausted') AND id > ?1 ORDER BY id LIMIT ?2) AS parked "
+        "AND " MQ_FAILED_SQL " AND id > ?1 ORDER BY id LIMIT ?2) AS parked "
         "UNION ALL SELECT id FROM (SELECT id FROM {t} WHERE status = 'failed' AND id > ?1 "
         "ORDER BY id LIMIT ?2) AS failed ORDER BY id LIMIT ?2",
 
