@@ -13,6 +13,7 @@ use MailQueue\Internal;
 /** retry, hold and delete. */
 final class JobChanges extends Command
 {
+    private const ROWS_AT_ONCE = 10_000;
     private const AT_ONCE = 1000;
 
     public function retry(): int
@@ -34,13 +35,18 @@ final class JobChanges extends Command
     /** @return list<int> what has failed, or $all that is parked, too; once that is agreed */
     private function failed(MailQueue $queue, bool $all): array
     {
-        $rows = Internal::select($queue, "SELECT id, parked_for FROM {t} WHERE status = 'failed' "
-            . "OR status = 'parked'" . ($all ? '' : ' AND {%}')
-            . ' ORDER BY id');
-        $twice = count(array_keys(array_column($rows, 1), 'uncertain', true));
-        $rows === [] || $this->agree('Bring ' . self::mails(count($rows)) . ' back'
+        $where = "(status = 'failed' OR status = 'parked'" . ($all ? ')' : ' AND {%})');
+        $ids = [];
+        $twice = 0;
+        do {
+            $rows = Internal::select($queue, "SELECT id, parked_for FROM {t} WHERE $where "
+                . 'AND id > ?1 ORDER BY id LIMIT ' . self::ROWS_AT_ONCE, [end($ids) ?: 0]);
+            array_push($ids, ...array_map(intval(...), array_column($rows, 0)));
+            $twice += count(array_keys(array_column($rows, 1), 'uncertain', true));
+        } while (count($rows) === self::ROWS_AT_ONCE);
+        $ids === [] || $this->agree('Bring ' . self::mails(count($ids)) . ' back'
             . ($twice === 0 ? '' : " ($twice of them may arrive twice)"));
-        return array_map(intval(...), array_column($rows, 0));
+        return $ids;
     }
 
     public function hold(): int

@@ -303,7 +303,8 @@ final class Mail extends Check
         foreach (Map::transports($this->settings->transport(), $relays) as $one) {
             $dsns = [...$dsns, ...(is_string($one) ? Group::relays($one) : [])];
         }
-        return $relays instanceof \Closure || array_filter(array_map(Target::of(...), $dsns)) !== [];
+        return $relays instanceof \Closure
+            || array_filter(array_map(Target::of(...), $dsns)) !== [];
     }
 
     /** Checks the rules for what replies mean. */
