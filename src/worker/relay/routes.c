@@ -252,20 +252,22 @@ enum mq_status mq_relays_map(struct mq_relays *relays, struct mq_str key, struct
     return status;
 }
 
-struct mq_route *mq_relays_find(const struct mq_relays *relays, struct mq_str key)
+/* The route of a key; NULL: there is no such key. */
+static struct mq_route *find(const struct mq_relays *relays, struct mq_str key)
 {
     bool found;
     size_t at = key_at(relays, key, &found);
     return found ? relays->keys[at].route : NULL;
 }
 
-struct mq_route *mq_relays_of_sender(const struct mq_relays *relays, const char *sender)
+/* The route by a sender's address, its domain, or the standard. NULL as sender: not known. */
+static struct mq_route *of_sender(const struct mq_relays *relays, const char *sender)
 {
     const char *at = sender ? strrchr(sender, '@') : NULL;
     struct mq_route *route = NULL;
     if (at && relays->key_count > 0) {
-        route = mq_relays_find(relays, mq_str_of(sender));
-        route = route ? route : mq_relays_find(relays, mq_str_of(at));
+        route = find(relays, mq_str_of(sender));
+        route = route ? route : find(relays, mq_str_of(at));
     }
     return route ? route : relays->standard;
 }
@@ -304,7 +306,7 @@ static struct mq_route *chosen(struct mq_delivery *delivery)
 bool mq_run_lacks_relay(const struct mq_run *run, const struct mq_job *job, char *why)
 {
     char shown[80];
-    if (run->relays->choose || !job->relay || mq_relays_find(run->relays, mq_str_of(job->relay))) {
+    if (run->relays->choose || !job->relay || find(run->relays, mq_str_of(job->relay))) {
         return false;
     }
     mq_str_printable(shown, sizeof(shown), 0, mq_str_of(job->relay));
@@ -323,7 +325,7 @@ static struct mq_route *named(struct mq_delivery *delivery)
         mq_delivery_put_back(delivery, UNKNOWN_S, why);
         return NULL;
     }
-    return mq_relays_find(delivery->run->relays, mq_str_of(delivery->job.relay));
+    return find(delivery->run->relays, mq_str_of(delivery->job.relay));
 }
 
 struct mq_route *mq_run_route_of(const struct mq_run *run, const struct mq_job *job)
@@ -332,8 +334,7 @@ struct mq_route *mq_run_route_of(const struct mq_run *run, const struct mq_job *
     if (relays->choose || (!job->envelope_from && !job->relay && relays->key_count > 0)) {
         return NULL;
     }
-    return job->relay ? mq_relays_find(relays, mq_str_of(job->relay))
-                      : mq_relays_of_sender(relays, job->envelope_from);
+    return job->relay ? find(relays, mq_str_of(job->relay)) : of_sender(relays, job->envelope_from);
 }
 
 struct mq_route *mq_delivery_find_route(struct mq_delivery *delivery)
@@ -341,7 +342,7 @@ struct mq_route *mq_delivery_find_route(struct mq_delivery *delivery)
     struct mq_relays *relays = delivery->run->relays;
     return relays->choose        ? chosen(delivery)
            : delivery->job.relay ? named(delivery)
-                                 : mq_relays_of_sender(relays, delivery->job.envelope_from);
+                                 : of_sender(relays, delivery->job.envelope_from);
 }
 
 /* ---- all of them ---- */

@@ -61,10 +61,6 @@ enum mq_status mq_relays_add(struct mq_relays *relays, struct mq_str text, struc
  * the key is empty or there already; the text names the key. */
 enum mq_status mq_relays_map(struct mq_relays *relays, struct mq_str key, struct mq_str dsn,
                              struct mq_error *err);
-/* The route of a key; NULL: there is no such key. */
-struct mq_route *mq_relays_find(const struct mq_relays *relays, struct mq_str key);
-/* The route by a sender's address, its domain, or the standard. NULL as sender: not known. */
-struct mq_route *mq_relays_of_sender(const struct mq_relays *relays, const char *sender);
 void mq_relays_clear(struct mq_relays *relays);
 
 /* Gives the lanes to a run that begins. */
