@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Command;
 
 use MailQueue;
+use MailQueue\Cli\Changes;
 use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Filter;
 use MailQueue\Cli\Stop;
@@ -14,7 +15,6 @@ use MailQueue\Internal;
 final class JobChanges extends Command
 {
     private const ROWS_AT_ONCE = 10_000;
-    private const AT_ONCE = 1000;
 
     public function retry(): int
     {
@@ -35,15 +35,22 @@ final class JobChanges extends Command
     /** @return list<int> what has failed, or $all that is parked, too; once that is agreed */
     private function failed(MailQueue $queue, bool $all): array
     {
-        $where = "(status = 'failed' OR status = 'parked'" . ($all ? ')' : ' AND {%})');
+        // One state after the other: no index finds them together.
+        $states = ["status = 'failed' AND status IN ('failed','held')",
+            "status = 'parked'" . ($all ? '' : ' AND {%}')];
         $ids = [];
         $twice = 0;
-        do {
-            $rows = Internal::select($queue, "SELECT id, parked_for FROM {t} WHERE $where "
-                . 'AND id > ?1 ORDER BY id LIMIT ' . self::ROWS_AT_ONCE, [end($ids) ?: 0]);
-            array_push($ids, ...array_map(intval(...), array_column($rows, 0)));
-            $twice += count(array_keys(array_column($rows, 1), 'uncertain', true));
-        } while (count($rows) === self::ROWS_AT_ONCE);
+        foreach ($states as $where) {
+            $last = 0;
+            do {
+                $rows = Internal::select($queue, "SELECT id, parked_for FROM {t} WHERE $where "
+                    . 'AND id > ?1 ORDER BY id LIMIT ' . self::ROWS_AT_ONCE, [$last]);
+                $some = array_map(intval(...), array_column($rows, 0));
+                $last = end($some) ?: $last;
+                array_push($ids, ...$some);
+                $twice += count(array_keys(array_column($rows, 1), 'uncertain', true));
+            } while (count($rows) === self::ROWS_AT_ONCE);
+        }
         $ids === [] || $this->agree('Bring ' . self::mails(count($ids)) . ' back'
             . ($twice === 0 ? '' : " ($twice of them may arrive twice)"));
         return $ids;
@@ -87,10 +94,7 @@ final class JobChanges extends Command
      */
     private function each(array $ids, callable $change, string $what, string $whyNot): int
     {
-        $count = 0;
-        for ($i = 0; $i < count($ids); $i += self::AT_ONCE) {
-            $count += $change(array_slice($ids, $i, self::AT_ONCE));
-        }
+        $count = array_sum(iterator_to_array(Changes::of($ids, $change), false));
         return $this->changed($count, count($ids), $what, $whyNot);
     }
 

@@ -368,7 +368,7 @@ bool mq_dsn_has_secret(struct mq_str text)
     if (mq_dsn_parse(text, &dsn, &err) != MQ_OK) {
         return has_login(text);
     }
-    bool is_key = dsn.user && mq_dsn_is(&dsn, "mailgun+https");
+    bool is_key = dsn.user && !shows_user(&dsn);
     bool has = dsn.password || dsn.session_token || is_key || has_login(mq_str_of(dsn.proxy));
     mq_dsn_clear(&dsn);
     return has;

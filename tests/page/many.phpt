@@ -69,6 +69,12 @@ $pdo->exec("CREATE TRIGGER late AFTER UPDATE ON mail_queue WHEN OLD.id = 4 BEGIN
     VALUES ('mail', 'pending', 0, 1, 1, '<x>', '[]'); END");
 echo $post(['action' => 'hold', 'sure' => '24500'])->headers['Location'], ' ', json_encode($pdo->query('SELECT status, count(*) FROM mail_queue GROUP BY status')->fetchAll(PDO::FETCH_KEY_PAIR)), "\n";
 echo $post(['action' => 'delete', 'status' => 'parked', 'sure' => '24749'])->status, ' ', $post(['action' => 'delete', 'status' => 'parked', 'sure' => '24750'])->headers['Location'], ' ', $queue->stats()->parked, "\n";
+
+echo "-- each is changed once, also if it is parked again meanwhile\n";
+$pdo->exec('DELETE FROM mail_queue');
+fill($pdo, 3000);
+$pdo->exec("CREATE TRIGGER again AFTER UPDATE ON mail_queue WHEN OLD.status = 'failed' AND NEW.status = 'pending' BEGIN UPDATE mail_queue SET status = 'parked', parked_for = 'refused' WHERE id = NEW.id; END");
+echo $post(['action' => 'retry', 'sure' => '60'])->headers['Location'], ' ', json_encode($pdo->query("SELECT id % 100, status FROM mail_queue WHERE id % 100 IN (1, 2) GROUP BY 1, 2")->fetchAll(PDO::FETCH_KEY_PAIR)), "\n";
 ?>
 --EXPECT--
 4431
@@ -81,3 +87,5 @@ Park 24,500 mails?
 Park 24,500 mails? Delete 250 mails? They are not sent. Delete 3,055 mails? They are not sent.
 ?view=mails&done=hold&count=24500 {"held":250,"parked":24750,"pending":1}
 200 ?view=mails&status=parked&done=delete&count=24750 0
+-- each is changed once, also if it is parked again meanwhile
+?view=mails&done=retry&count=60 {"1":"pending","2":"parked"}

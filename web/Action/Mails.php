@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Web\Action;
 
 use MailQueue;
+use MailQueue\Cli\Changes;
 use MailQueue\Cli\Terminal;
 use MailQueue\Status;
 use MailQueue\Web\Html;
@@ -23,12 +24,16 @@ final class Mails extends Action
         'sent' => [Status::Failed, Status::Parked],
         'resend' => [Status::Pending, Status::Failed, Status::Parked],
     ];
-    private const AT_ONCE = 1000;
 
     public function retryAll(): Response
     {
         self::takeTime();
-        $count = $this->context->queue->retryFailed();
+        try {
+            $count = $this->context->queue->retryFailed();
+        } catch (MailQueue\Exception $e) {
+            $this->note('retry: broke off, some may be brought back');
+            throw $e;
+        }
         $this->note("retry: $count brought back");
         return $this->context->done('retry', $count);
     }
@@ -99,12 +104,9 @@ final class Mails extends Action
         $request = $this->context->request;
         $list = new Selection($request->field(...));
         $marked = $request->field('which') === 'all' ? null : $this->marked($action);
-        $found = $marked === null ? $this->found($action, $list) : [$marked];
-        $count = $last = 0;
-        foreach ($found as $ids) {
-            $count += count($ids);
-            $last = max($last, (int) end($ids));
-        }
+        // Mails change their state meanwhile, so they are found once.
+        $ids = $marked ?? $this->found($action, $list);
+        $count = count($ids);
         if ($count === 0) {
             throw new Refusal($this->t('None of these mails can be changed so: they are gone, are '
                 . 'being sent, or are where you want them. Nothing was changed.'));
@@ -118,9 +120,7 @@ final class Mails extends Action
             $list->fields === [] => 'all',
             default => Terminal::json($list->fields, 0),
         };
-        // Not those that came since they were counted.
-        $found = $marked === null ? $this->found($action, $list, ['until' => $last]) : [$marked];
-        $changed = $this->change("$action $which", $found, $count, $change);
+        $changed = $this->change("$action $which", $ids, $change);
         $isGone = $action === 'delete' && $request->view() === 'mail';
         return $this->context->done($action, $changed, $isGone ? 'mails' : '', $list->fields);
     }
@@ -149,42 +149,39 @@ final class Mails extends Action
             . 'to do with them. Nothing was changed.'));
     }
 
-    /**
-     * @param array<string, int> $more arguments of MailQueue::jobs()
-     * @return \Generator<int, non-empty-list<int>> the filter's mails that the action would change
-     */
-    private function found(string $action, Selection $list, array $more = []): \Generator
+    /** @return list<int> the filter's mails that the action would change */
+    private function found(string $action, Selection $list): array
     {
-        return $list->filter->ids(
+        $all = [];
+        $found = $list->filter->ids(
             $this->context->queue,
             self::FROM[$action],
-            $more + ['uncertain' => $this->isAboutUncertain($action)]
+            ['uncertain' => $this->isAboutUncertain($action)]
         );
+        foreach ($found as $ids) {
+            array_push($all, ...$ids);
+        }
+        return $all;
     }
 
     /**
      * Changes some at a time, for as long as it takes.
      *
-     * @param iterable<list<int>> $found
-     * @param int $most of them
+     * @param list<int> $ids
      * @param \Closure(list<int>): int $change
      */
-    private function change(string $what, iterable $found, int $most, \Closure $change): int
+    private function change(string $what, array $ids, \Closure $change): int
     {
         $count = 0;
-        $left = $most;
         try {
-            foreach ($found as $ids) {
-                foreach (array_chunk(array_slice($ids, 0, $left), self::AT_ONCE) as $some) {
-                    $count += $change($some);
-                }
-                $left = max(0, $left - count($ids));
+            foreach (Changes::of($ids, $change) as $changed) {
+                $count += $changed;
             }
         } catch (MailQueue\Exception $e) {
             throw $count === 0 ? $e : new Refusal($this->t(
                 'Changed %s of %s, then this happened: %s',
                 $this->context->texts->number($count),
-                $this->context->texts->mails($most),
+                $this->context->texts->mails(count($ids)),
                 $e->getMessage()
             ), 503);
         } finally {

@@ -85,11 +85,13 @@ final class Suppressions extends View
         $rows = [];
         $end = hrtime(true) + (int) (self::SECONDS * 1e9);
         $last = (int) Internal::select($this->context->queue, 'SELECT max(seq) FROM {Z}')[0][0];
-        while ($last > 0 && count($rows) < self::MOST && hrtime(true) < $end) {
-            $before = $last - self::STEP;
+        do {
+            $before = (int) Internal::select($this->context->queue, 'SELECT min(seq) FROM (SELECT '
+                . "seq FROM {Z} WHERE seq <= $last ORDER BY seq DESC LIMIT " . self::STEP
+                . ') AS step')[0][0] - 1;
             array_push($rows, ...$this->between($before, $last, $where, ...$values));
             $last = $before;
-        }
+        } while ($last > 0 && count($rows) < self::MOST && hrtime(true) < $end);
         $this->isPart = $last > 0 && count($rows) < self::MOST;
         return array_slice($rows, 0, self::MOST);
     }
