@@ -149,7 +149,8 @@ final class Mail extends Check
     private function secrecy(string $dsn, string $what): void
     {
         $isHere = preg_match('~(?:@|//)(localhost|127\.[\d.]+|\[::1\]|)(?=[:/?]|\z)~i', $dsn);
-        $options = ['tls=none' => 'tls=none', 'verify_peer=(0|false|no|off)' => 'verify_peer=0'];
+        $options = ['tls=none' => 'tls=none', 'auto_tls=(0|false|no|off)' => 'auto_tls=0',
+            'verify_peer=(0|false|no|off)' => 'verify_peer=0'];
         foreach ($options as $option => $name) {
             if (!$isHere && preg_match("~[?&]{$option}(?=&|\\z)~", $dsn)) {
                 $this->add(false, "the transport's $what goes out with $name: others on the way "

@@ -252,15 +252,23 @@ static const char *translate(struct given *given)
     return word < 0 ? "must be 1 or 0" : NULL;
 }
 
+/* Whether a word of Symfony's asks for what is so without it. It can be beside the other one. */
+static bool is_default(const struct given *given)
+{
+    return given->alias && given->alias->yes && mq_str_equal(given->value, MQ_STR("auto"));
+}
+
 static enum mq_status set_option(struct mq_dsn *dsn, struct given *given, unsigned *seen,
                                  struct mq_error *err)
 {
     const struct option *option = &options[given->at];
     const char *name = given->alias ? given->alias->name : option->name;
     char *decoded = NULL;
-    const char *wrong = given->value.len == 0     ? "has no value"
-                        : *seen & 1u << given->at ? "is given twice"
-                                                  : translate(given);
+    const char *wrong = given->value.len == 0 ? "has no value" : translate(given);
+    if (wrong == NULL && is_default(given)) {
+        return MQ_OK;
+    }
+    wrong = wrong == NULL && *seen & 1u << given->at ? "is given twice" : wrong;
     enum mq_status status = wrong == NULL ? mq_dsn_decode(given->value, &decoded, err) : MQ_CONFIG;
     *seen |= 1u << given->at;
     if (status == MQ_OK && option->type == COMMAND) {

@@ -324,7 +324,32 @@ static bool reaches_all(const struct mq_job *job)
     return all;
 }
 
-/* False: the delivery has ended with an outcome. */
+/* Whether the mail goes to all recipients, or its relay need not send to all at once. If it does
+ * not, the mail goes to another relay of its route, or its relay was not known when it was claimed.
+ */
+static bool goes_whole(struct mq_delivery *delivery)
+{
+    struct mq_job *job = &delivery->job;
+    if (!job->whole || reaches_all(job)) {
+        return true;
+    }
+    if (mq_delivery_moves(delivery)) {
+        return false;
+    }
+    if (job->recipients.count > MQ_RECIPIENTS_MAX && mq_delivery_other_s(delivery) == 0) {
+        mq_strings_clear(&job->targets); /* so that the outcome is that of all recipients */
+        mq_delivery_end(delivery, MQ_OUTCOME_REFUSED,
+                        "recipients: this relay sends to all of them at once, and they are more "
+                        "than 100; send it to fewer, or over SMTP");
+        return false;
+    }
+    mq_delivery_put_back(delivery, WHOLE_AFTER_S,
+                         "recipients: this relay sends to all of them at once, and a limit lets "
+                         "only some go now");
+    return false;
+}
+
+/* False: the delivery has ended with an outcome, or goes to another relay. */
 static bool prepare(struct mq_delivery *delivery)
 {
     const struct mq_job *job = &delivery->job;
@@ -337,11 +362,7 @@ static bool prepare(struct mq_delivery *delivery)
         mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, NULL);
         return false;
     }
-    if (job->whole && !reaches_all(job)) { /* its relay was not known when it was claimed */
-        mq_delivery_put_back(
-            delivery, WHOLE_AFTER_S,
-            "recipients: this relay sends to all of them at once, and a limit lets "
-            "only some go now, or they are more than 100");
+    if (!goes_whole(delivery)) {
         return false;
     }
     /* Other programs can write into the table. */

@@ -76,6 +76,27 @@ foreach (['a', 'b'] as $test) {
 $report = $queue->work($dsn($api), compose: static fn(\MailQueue\Job $job): string => $message($job->reference, 2));
 echo "$report->end, $report->sent sent, ", count($api->requests()), ' requests; ', implode(', ', $queue->states()), "\n";
 
+echo "-- beside a relay that sends in parts\n";
+foreach (['failover(%s %s)', 'failover(%2$s %1$s)', 'roundrobin(%s %s)'] as $group) {
+    foreach ([[[], 101], [$strict, 5]] as [$config, $count]) {
+        [$api, $sink, $queue] = [new Api($settings), new Sink(''), new TestQueue()];
+        array_walk($config, static fn(mixed $value, string $key) => $queue->queue->setConfig($key, $value));
+        $id = $queue->queue->enqueue($message('many', $count));
+        $report = $queue->work(sprintf($group, $dsn($api), "smtp://127.0.0.1:$sink->port"));
+        $job = $queue->queue->job($id);
+        echo "$group, $count: $report->end, ", count($sink->counts()), ' by SMTP, ', count($api->requests()), ' requests, ',
+            $job === null ? 'gone' : count($job->recipients) . " left, {$job->status->value}", "\n";
+        $sink->stop();
+    }
+}
+
+echo "-- chosen by a function\n";
+[$api, $queue] = [new Api($settings), new TestQueue()];
+$id = $queue->queue->enqueue($message('many', 101));
+$report = $queue->work($dsn($api), relays: static fn(\MailQueue\Job $job): string => $dsn($api));
+$job = $queue->queue->job($id);
+echo "$report->end, ", count($api->requests()), " requests, {$job->status->value} for $job->parkedFor: $job->lastError\n";
+
 $run('it goes when there is room', ['mailRateMode' => 'strict', 'mailLimits' => '3/3s'], ['first' => 2, 'second' => 2, 'third' => 3], timeLimit: 40);
 ?>
 --EXPECT--
@@ -147,6 +168,15 @@ empty, 1 sent, 1 requests, 1 claims
   other: gone
 -- a mail that is composed waits whole, too
 tokens, 1 sent, 1 requests; gone, pending 0
+-- beside a relay that sends in parts
+failover(%s %s), 101: empty, 101 by SMTP, 0 requests, gone
+failover(%s %s), 5: tokens, 3 by SMTP, 0 requests, 2 left, pending
+failover(%2$s %1$s), 101: empty, 101 by SMTP, 0 requests, gone
+failover(%2$s %1$s), 5: tokens, 3 by SMTP, 0 requests, 2 left, pending
+roundrobin(%s %s), 101: empty, 101 by SMTP, 0 requests, gone
+roundrobin(%s %s), 5: tokens, 3 by SMTP, 0 requests, 2 left, pending
+-- chosen by a function
+empty, 0 requests, parked for refused: recipients: this relay sends to all of them at once, and they are more than 100; send it to fewer, or over SMTP
 -- it goes when there is room
 empty, 3 sent, 3 requests, 3 claims
   first: gone

@@ -217,7 +217,7 @@ static enum mq_status take_allowed(struct mq_taking *t, struct mq_job *job,
     char never[MQ_WAITS_FOR_MAX] = "";
     enum mq_status status;
     int64_t most;
-    party.whole = t->request->whole || relays->whole ? mq_job_reach(job) : 0;
+    party.whole = t->request->whole || relays->all_whole ? mq_job_reach(job) : 0;
     MQ_TRY(find_room(t, &party, &room, &most, err));
     if (most < party.whole) {
         mq_limit_forbids(t->tx, &room, never);

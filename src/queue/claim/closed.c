@@ -141,7 +141,9 @@ enum mq_status mq_taking_has_no_relay(struct mq_taking *t, const struct mq_job *
     t->dropped.rows++;
     t->puts_back = true;
     return mq_sql_exec_text(
-        t->tx->queue, "UPDATE {t} SET next_attempt_at = ?1, last_error = ?2 WHERE id = ?3",
+        t->tx->queue,
+        "UPDATE {t} SET next_attempt_at = ?1, last_error = ?2, waits_for = NULL, "
+        "parked_for = NULL WHERE id = ?3",
         MQ_ARGS(mq_int(t->tx->now_s + UNKNOWN_S), mq_cstr(why), mq_int(job->id)), err);
 }
 

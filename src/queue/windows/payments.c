@@ -37,7 +37,7 @@ static enum mq_status find_relay(struct mq_tx *tx, const struct mq_job *job,
         const struct mq_party party = {.relay = relays->names[out->at],
                                        .only_relay = true,
                                        .leaves = job->priority < 0,
-                                       .whole = relays->whole ? mq_job_reach(job) : 0};
+                                       .whole = relays->whole[out->at] ? mq_job_reach(job) : 0};
         if (is_paid(job, party.relay)) {
             *room = (struct mq_room){.party = party, .recipients = MQ_LIMIT_NONE};
             return MQ_OK;

@@ -22,7 +22,9 @@ enum { MQ_PAYMENTS_MAX = 100, MQ_PAYMENT_RELAYS_MAX = 64 };
 struct mq_relay_list {
     const char *names[MQ_PAYMENT_RELAYS_MAX];
     size_t count;
-    bool whole;      /* one of them sends a mail to all its recipients at once, or not at all */
+    bool
+        whole[MQ_PAYMENT_RELAYS_MAX]; /* it sends a mail to all recipients at once, or not at all */
+    bool all_whole;  /* so do all relays of the route, also those that are not used now */
     bool busy;       /* others of its relays are only busy: if none of these has room, it waits */
     int64_t opens_s; /* when the first of its other relays is used again; 0: there is none */
     int64_t full_s[MQ_PAYMENT_RELAYS_MAX]; /* out: until when the relay has no room; 0: not known */

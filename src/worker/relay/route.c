@@ -111,8 +111,8 @@ static enum pick list(struct mq_group *group, const struct mq_lane *tried, enum 
     if (group->kind == MQ_GROUP_RELAY) {
         best = look(lane, tried);
         if (best >= least && out->count < MQ_PAYMENT_RELAYS_MAX) {
+            out->whole[out->count] = lane->transport->whole;
             out->names[out->count++] = lane->transport->name;
-            out->whole |= lane->transport->whole;
         }
         out->busy = out->busy || (best == FULL && least > FULL);
         if (lane != tried && !mq_lane_is_open(lane)) {
@@ -230,8 +230,20 @@ bool mq_route_postpones(const struct mq_route *route, const struct mq_job *job)
            job->priority >= lane->doubts.below;
 }
 
+/* Whether each of the group's relays sends a mail to all recipients at once, or not at all. */
+static bool is_whole(const struct mq_group *group)
+{
+    const struct mq_lane *lane = group->relay;
+    bool is = lane == NULL || lane->transport->whole;
+    for (size_t i = 0; i < group->count && is; i++) {
+        is = is_whole(&group->members[i]);
+    }
+    return is;
+}
+
 void mq_route_relays_of(struct mq_route *route, const struct mq_job *job, struct mq_relay_list *out)
 {
+    out->all_whole = is_whole(&route->group);
     if (mq_route_postpones(route, job)) {
         out->opens_s = mq_run_now_s(run_of(route)) + LOWER_S;
     } else {

@@ -170,6 +170,12 @@ static void test_symfony(void **state)
     assert_int_equal(dsn.tls, MQ_TLS_AUTO);
     parse("smtp://h?require_tls=0");
     assert_int_equal(dsn.tls, MQ_TLS_AUTO);
+    parse("smtp://h?auto_tls=1&require_tls=1");
+    assert_int_equal(dsn.tls, MQ_TLS_REQUIRED);
+    parse("smtp://h?require_tls=1&auto_tls=1");
+    assert_int_equal(dsn.tls, MQ_TLS_REQUIRED);
+    parse("smtps://h?auto_tls=1");
+    assert_int_equal(dsn.tls, MQ_TLS_IMPLICIT);
 }
 
 static void test_sendmail(void **state)
