@@ -15,13 +15,14 @@ final class Changes
      *
      * @param list<int> $ids
      * @param callable(list<int>): int $change
-     * @return \Generator<int, int> how many each time
+     * @param int $count out: how many are changed, also if this breaks off
      */
-    public static function of(array $ids, callable $change): \Generator
+    public static function make(array $ids, callable $change, int &$count): void
     {
+        $count = 0;
         for ($i = 0; $i < count($ids); $i += self::AT_ONCE) {
             $begun = hrtime(true);
-            yield $change(array_slice($ids, $i, self::AT_ONCE));
+            $count += $change(array_slice($ids, $i, self::AT_ONCE));
             $i + self::AT_ONCE < count($ids) && usleep(intdiv(hrtime(true) - $begun, 1000));
         }
     }

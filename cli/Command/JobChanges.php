@@ -94,7 +94,8 @@ final class JobChanges extends Command
      */
     private function each(array $ids, callable $change, string $what, string $whyNot): int
     {
-        $count = array_sum(iterator_to_array(Changes::of($ids, $change), false));
+        $count = 0;
+        Changes::make($ids, $change, $count);
         return $this->changed($count, count($ids), $what, $whyNot);
     }
 

@@ -133,7 +133,6 @@ enum mq_status mq_queue_count_as_sent(struct mq_queue *queue, const struct mq_id
 /* Deletes those of `ids` that are not being sent, about 4 MiB of messages a transaction. */
 enum mq_status mq_queue_delete(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
                                struct mq_error *err);
-
 /* Deletes rows of the history, by their ids. */
 enum mq_status mq_queue_erase_history(struct mq_queue *queue, const struct mq_ids *rows,
                                       struct mq_error *err);

@@ -174,9 +174,7 @@ final class Mails extends Action
     {
         $count = 0;
         try {
-            foreach (Changes::of($ids, $change) as $changed) {
-                $count += $changed;
-            }
+            Changes::make($ids, $change, $count);
         } catch (MailQueue\Exception $e) {
             throw $count === 0 ? $e : new Refusal($this->t(
                 'Changed %s of %s, then this happened: %s',
