@@ -95,7 +95,7 @@ echo implode(' ', column($pdo, 'SELECT id FROM mail_queue')), "\n";
 ?>
 --EXPECT--
 exit 0: Adopted 2 mails of mail_queue: 1 failed, 1 pending.
-Your own columns go with them: job, note, subject, lang, stamp, odd `name, size, parent.
+Your own columns go with them: job, note, lang, stamp, odd `name, size, parent.
 Dropped, or left with the old table: index mail_queue_due, trigger left_out of registrations.
 The worker's own connection does not enforce the foreign keys of audit: rows there stay when a mail is deleted.
 Backup: %/mail.db-before-adopt-%
