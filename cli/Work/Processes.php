@@ -285,7 +285,11 @@ final class Processes
         if ($summary?->end() === 'locked') {
             $this->locked[$number] = true;
         }
-        $this->codes[$number] = $process->code;
+        $this->codes[$number] = match ($process->signal) {
+            0 => $process->code,
+            SIGTERM => ExitCode::OK, // it had told its summary, or died() says more
+            default => ExitCode::FINDINGS,
+        };
         if ($summary === null && in_array($process->code, self::FATAL, true)) {
             $this->isStopping || $this->stop();
         } elseif ($summary === null && $process->code !== ExitCode::TEMPFAIL) {
