@@ -44,7 +44,7 @@ struct mq_claim_request {
     void (*relays_of)(void *context, const struct mq_job *job, struct mq_relay_list *out);
     /* Says why a job goes back, as the run has no relay of the name that it has; or NULL. */
     bool (*has_no_relay)(void *context, const struct mq_job *job, char why[MQ_CLAIM_WHY_MAX]);
-    void *relays_context;           /* of both */
+    void *relays_context;           /* for both functions */
     bool whole;                     /* the only relay sends a mail to all its recipients at once */
     const char *const *dead_tokens; /* of workers known to be dead: their jobs are recovered */
     size_t dead_count;

@@ -7,6 +7,7 @@ namespace MailQueue\Web\View;
 use MailQueue\Internal;
 use MailQueue\MessageException;
 use MailQueue\Web\Html;
+use MailQueue\Web\Search;
 
 /**
  * Addresses that get no mail, or none of a list.
@@ -17,10 +18,8 @@ use MailQueue\Web\Html;
 final class Suppressions extends View
 {
     private const MOST = 100;
-    /** So many rows at a time, the newest first: no index helps to find a part of an address … */
+    /** So many rows at a time, the newest first: no index helps to find a part of an address. */
     private const STEP = 5_000;
-    /** … for so many seconds. */
-    private const SECONDS = 0.05;
     private const REASONS = ['manual', 'unsubscribe', 'hard_bounce', 'complaint'];
     private const COLUMNS = ['id', 'address', 'scope', 'reason', 'source', 'createdAt'];
 
@@ -83,7 +82,7 @@ final class Suppressions extends View
     private function newest(string $where = '', string ...$values): array
     {
         $rows = [];
-        $end = hrtime(true) + (int) (self::SECONDS * 1e9);
+        $end = hrtime(true) + (int) (Search::SECONDS * 1e9);
         $last = (int) Internal::select($this->context->queue, 'SELECT max(seq) FROM {Z}')[0][0];
         do {
             $before = (int) Internal::select($this->context->queue, 'SELECT min(seq) FROM (SELECT '

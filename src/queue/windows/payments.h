@@ -1,8 +1,7 @@
 /* Limits of relays in a run that can use several. When it claims a mail it does not know yet which
  * relay will get it. So the claim pays for all other limits, and the relay's are paid for before
  * the mail begins there: for many mails in one transaction, that of a cycle. The row names the
- * relay
- * (`paid_to`), and counts in its windows from then on until it is settled or recovered, so a
+ * relay (`paid_to`), and counts in its windows from then on until it is settled or recovered, so a
  * worker's death changes nothing. */
 #ifndef MQ_QUEUE_WINDOWS_PAYMENTS_H
 #define MQ_QUEUE_WINDOWS_PAYMENTS_H

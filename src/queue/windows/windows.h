@@ -21,7 +21,7 @@ struct mq_party {
     const char *relay;
     const char *from;
     const struct mq_job *to; /* to its recipients */
-    size_t nth;              /* of these: the one in whose domain there is no room */
+    size_t nth;              /* index of the recipient whose domain is full */
     bool only_from;          /* no other limits than those of the sender and of recipients … */
     bool only_relay;         /* … or of the relay */
     bool leaves;             /* its priority is below 0: it leaves the reserve to other mail */

@@ -252,7 +252,7 @@ enum mq_status mq_relays_map(struct mq_relays *relays, struct mq_str key, struct
     return status;
 }
 
-/* The route of a key; NULL: there is no such key. */
+/* Finds the route of a key. Returns NULL if the map does not have the key. */
 static struct mq_route *find(const struct mq_relays *relays, struct mq_str key)
 {
     bool found;
@@ -260,7 +260,8 @@ static struct mq_route *find(const struct mq_relays *relays, struct mq_str key)
     return found ? relays->keys[at].route : NULL;
 }
 
-/* The route by a sender's address, its domain, or the standard. NULL as sender: not known. */
+/* Finds the route by the sender's address or domain, or else the standard one. `sender` is NULL if
+ * it is not known. */
 static struct mq_route *of_sender(const struct mq_relays *relays, const char *sender)
 {
     const char *at = sender ? strrchr(sender, '@') : NULL;
