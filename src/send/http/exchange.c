@@ -37,6 +37,7 @@ struct mq_http_exchange {
     struct mq_http_body *body;
     int64_t deadline_ms;
     bool connected, connect_only;
+    bool joined;   /* libcurl has the whole body and writes it with the head */
     bool ended;    /* libcurl has the last piece of the body */
     bool repeated; /* libcurl wanted to repeat a request that may have left */
     bool given_up;
@@ -60,6 +61,14 @@ static void restart_timer(struct mq_http_exchange *exchange)
         mq_clock_monotonic_ms() + (exchange->ended ? dsn->final_timeout_ms : dsn->block_timeout_ms);
 }
 
+/* The last piece of the body leaves, if the owner wants that. */
+static bool takes_last(struct mq_http_exchange *exchange)
+{
+    exchange->ended = exchange->client->events->last(exchange->owner);
+    exchange->given_up = !exchange->ended;
+    return exchange->ended;
+}
+
 static int on_prereq(void *context, char *peer, char *local, int peer_port, int local_port)
 {
     struct mq_http_exchange *exchange = context;
@@ -77,21 +86,18 @@ static int on_prereq(void *context, char *peer, char *local, int peer_port, int 
         exchange->ended = true; /* a GET has nothing more to send */
     }
     exchange->connected = true;
-    restart_timer(exchange);
     exchange->client->events->connected(exchange->owner);
-    return CURL_PREREQFUNC_OK;
+    bool goes = !exchange->joined || takes_last(exchange);
+    restart_timer(exchange);
+    return goes ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
 static size_t on_read(char *out, size_t size, size_t count, void *context)
 {
     struct mq_http_exchange *exchange = context;
     size_t left = mq_http_body_size(exchange->body) - exchange->body->pos;
-    if (left > 0 && left <= size * count && !exchange->ended) {
-        if (!exchange->client->events->last(exchange->owner)) {
-            exchange->given_up = true;
-            return CURL_READFUNC_ABORT;
-        }
-        exchange->ended = true;
+    if (left > 0 && left <= size * count && !exchange->ended && !takes_last(exchange)) {
+        return CURL_READFUNC_ABORT;
     }
     restart_timer(exchange);
     return mq_http_body_read(exchange->body, out, size * count);
@@ -227,10 +233,12 @@ static bool set_login(struct mq_http_exchange *exchange, const struct mq_http_re
     return ok && !curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 }
 
-static bool set_request(struct mq_http_exchange *exchange, const struct mq_http_request *request)
+static bool set_request(struct mq_http_exchange *exchange, struct mq_http_request *request)
 {
     CURL *easy = exchange->easy;
+    const char *whole = request->is_get ? NULL : mq_http_body_join(&request->body);
     bool ok = !curl_easy_setopt(easy, CURLOPT_URL, request->url);
+    exchange->joined = whole != NULL;
     for (size_t i = 0; ok && i < request->headers.count; i++) {
         ok = add_field(exchange, request->headers.items[i]);
     }
@@ -241,6 +249,7 @@ static bool set_request(struct mq_http_exchange *exchange, const struct mq_http_
         return ok && !curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     }
     return ok && !curl_easy_setopt(easy, CURLOPT_POST, 1L) &&
+           !curl_easy_setopt(easy, CURLOPT_POSTFIELDS, whole) &&
            !curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
                              (curl_off_t)mq_http_body_size(&request->body));
 }
@@ -404,13 +413,12 @@ void mq_http_client_free(struct mq_http_client *client)
 bool mq_http_wait(struct mq_http_client *client, int timeout_ms)
 {
     int running = 0, events = 0;
-    if (client->added) {
-        client->added = false;
-        curl_multi_perform(client->multi, &running);
-    }
-    curl_multi_poll(client->multi, NULL, 0, timeout_ms, &events);
+    bool added = client->added;
+    client->added = false;
+    /* One perform() for the new requests and the ready ones: it looks at each request under way. */
+    curl_multi_poll(client->multi, NULL, 0, added ? 0 : timeout_ms, &events);
     curl_multi_perform(client->multi, &running);
-    return events > 0;
+    return added || events > 0;
 }
 
 void *mq_http_take(struct mq_http_client *client, struct mq_http_result *out)

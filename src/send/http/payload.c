@@ -9,7 +9,8 @@
 #endif
 
 #define PARTS(body) (sizeof(body)->mail / sizeof *(body)->mail)
-#define KEPT_MAX    4096
+#define KEPT_MAX    32768
+#define JOINED_MAX  16384 /* most mails; a larger one costs more to encode than a second write */
 
 static size_t mail_size(const struct mq_http_body *body)
 {
@@ -62,10 +63,12 @@ static size_t copy_base64(const struct mq_http_body *body, size_t at, char *out,
         memset(in + n, 0, n < sizeof in ? sizeof in - n : 0);
         for (size_t i = 0; i < n && done < size; i += 3, from = 0) {
             unsigned bits = (unsigned)in[i] << 16 | (unsigned)in[i + 1] << 8 | in[i + 2];
-            for (size_t c = from; c < 4 && done < size; c++) {
-                bool pads = i + c > n; /* the group has n - i bytes, and one digit more */
-                out[done++] = pads ? '=' : digits[bits >> (18 - 6 * c) & 63];
-            }
+            char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63],
+                            i + 1 < n ? digits[bits >> 6 & 63] : '=',
+                            i + 2 < n ? digits[bits & 63] : '='};
+            size_t length = 4 - from < size - done ? 4 - from : size - done;
+            memcpy(out + done, four + from, length);
+            done += length;
         }
         if (n < sizeof in) {
             break;
@@ -104,10 +107,37 @@ size_t mq_http_body_read(struct mq_http_body *body, char *out, size_t size)
     return done;
 }
 
+static void forget(struct mq_http_body *body)
+{
+    mq_buffer_reset(&body->tail);
+    memset(body->mail, 0, sizeof body->mail);
+    body->pos = 0;
+}
+
+const char *mq_http_body_join(struct mq_http_body *body)
+{
+    size_t size = mq_http_body_size(body);
+    if (size > JOINED_MAX) {
+        return NULL;
+    }
+    struct mq_buffer whole = body->spare;
+    mq_buffer_reset(&whole);
+    mq_buffer_reserve(&whole, size + 1);
+    if (whole.failed) {
+        return NULL;
+    }
+    whole.len = mq_http_body_read(body, whole.data, size);
+    body->spare = body->head;
+    body->head = whole;
+    forget(body);
+    return body->head.data;
+}
+
 #ifdef MQ_HAVE_OPENSSL
 
 bool mq_http_body_hash(const struct mq_http_body *body, struct mq_buffer *out)
 {
+    static const char digits[] = "0123456789abcdef";
     struct mq_http_body copy = *body;
     unsigned char hash[EVP_MAX_MD_SIZE];
     char piece[8192];
@@ -121,7 +151,8 @@ bool mq_http_body_hash(const struct mq_http_body *body, struct mq_buffer *out)
     ok = ok && EVP_DigestFinal_ex(context, hash, NULL);
     EVP_MD_CTX_free(context);
     for (size_t i = 0; ok && i < 32; i++) {
-        mq_buffer_printf(out, "%02x", hash[i]);
+        mq_buffer_append(out, &digits[hash[i] >> 4], 1);
+        mq_buffer_append(out, &digits[hash[i] & 15], 1);
     }
     return ok;
 }
@@ -143,15 +174,14 @@ void mq_http_body_reset(struct mq_http_body *body)
         mq_http_body_clear(body);
         return;
     }
+    forget(body);
     mq_buffer_reset(&body->head);
-    mq_buffer_reset(&body->tail);
-    memset(body->mail, 0, sizeof body->mail);
-    body->pos = 0;
 }
 
 void mq_http_body_clear(struct mq_http_body *body)
 {
     mq_buffer_clear(&body->head);
     mq_buffer_clear(&body->tail);
+    mq_buffer_clear(&body->spare);
     *body = (struct mq_http_body){0};
 }

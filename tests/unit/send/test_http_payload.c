@@ -74,6 +74,38 @@ static void test_pieces(void **state)
     }
 }
 
+/* A small body becomes one text, time after time with the same memory; a large one does not. */
+static void test_join(void **state)
+{
+    static const size_t sizes[] = {0, 1, 2, 3, 1535, MAIL_MAX, 7};
+    struct mq_buffer large = {0};
+    struct mq_http_body body = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct mq_buffer expected = {0};
+        struct mq_http_body next;
+        fill(&next, sizes[i], true);
+        next.spare = body.spare;
+        mq_buffer_clear(&body.head);
+        mq_buffer_clear(&body.tail);
+        body = next;
+        expect(&expected, sizes[i], true);
+        const char *whole = mq_http_body_join(&body);
+        assert_ptr_equal(whole, body.head.data);
+        assert_int_equal(mq_http_body_size(&body), expected.len);
+        assert_memory_equal(body.head.data, expected.data, expected.len);
+        mq_buffer_clear(&expected);
+    }
+    mq_buffer_reserve(&large, 16384);
+    memset(large.data, 'x', 16384);
+    body.mail[0] = (struct mq_str){large.data, 16384};
+    size_t size = mq_http_body_size(&body);
+    assert_null(mq_http_body_join(&body));
+    assert_int_equal(mq_http_body_size(&body), size);
+    mq_buffer_clear(&large);
+    mq_http_body_clear(&body);
+}
+
 static void assert_hash(struct mq_http_body *body, const char *expected)
 {
     struct mq_buffer hash = {0};
@@ -147,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_join),
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_json),
     };
