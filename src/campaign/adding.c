@@ -4,7 +4,8 @@
  * transaction writes every page that it changes. So recipients are collected in batches, and each
  * batch is stored in the order of its hashes: a transaction changes only the pages of its part of
  * the index. While one batch is stored, part by part, the next is collected, and other programs
- * write in between. */
+ * write in between. Once one does, the parts are short and leave the file free for most of the
+ * time: SQLite lets a program that waits try again after longer and longer breaks. */
 #include "campaign/adding.h"
 
 #include <stdlib.h>
@@ -14,8 +15,12 @@
 #include "core/clock.h"
 #include "mime/idn.h"
 #include "queue/campaign/campaign.h"
+#include "queue/news.h"
 
 #define CHUNK_MS     16           /* without the commit, which takes its time also for few */
+#define SHARED_MS    4            /* the same while other programs write */
+#define SHARED_GAP   2            /* times as long they have the file then */
+#define SHARED_FOR   10000        /* ms after the last of their transactions */
 #define CHUNK_LEAST  500          /* the first ones are stored in the order in which they came */
 #define BATCH_MAX    32768        /* recipients */
 #define BATCH_OCTETS (4032 << 10) /* just below a power of two, by which the memory grows */
@@ -44,6 +49,7 @@ struct mq_adding {
     int filling; /* the other one is being stored */
     bool sorts;  /* the first ones are stored */
     size_t chunk, taken;
+    int64_t shared_until_ms; /* other programs write */
     int64_t added;
     struct mq_recipient items[MQ_CAMPAIGN_ADD_MAX];
 };
@@ -58,7 +64,9 @@ enum mq_status mq_adding_begin(struct mq_queue *queue, int64_t campaign_id, stru
     adding->id = campaign_id;
     adding->clock = mq_clock_system();
     adding->chunk = CHUNK_LEAST;
+    bool before = false; /* who wrote before does not count */
     enum mq_status status = mq_mailing_open(queue, campaign_id, &adding->mailing, err);
+    status = status == MQ_OK ? mq_queue_wait(queue, 0, &before, err) : status;
     if (status != MQ_OK) {
         mq_adding_free(adding);
         adding = NULL;
@@ -89,14 +97,33 @@ static int64_t now_ms(const struct mq_adding *adding)
 
 /* ---- storing ---- */
 
+static bool is_shared(const struct mq_adding *adding)
+{
+    return now_ms(adding) < adding->shared_until_ms;
+}
+
 /* Lets the next transaction have more or fewer recipients, after this one took `ms`. */
 static void adapt(struct mq_adding *adding, int64_t ms)
 {
-    if (ms > CHUNK_MS && adding->chunk > CHUNK_LEAST) {
+    int64_t most_ms = is_shared(adding) ? SHARED_MS : CHUNK_MS;
+    if (ms > most_ms && adding->chunk > CHUNK_LEAST) {
         adding->chunk /= 2;
-    } else if (ms < CHUNK_MS / 2 && 2 * adding->chunk <= MQ_CAMPAIGN_ADD_MAX) {
+    } else if (ms < most_ms / 2 && 2 * adding->chunk <= MQ_CAMPAIGN_ADD_MAX) {
         adding->chunk *= 2;
     }
+}
+
+/* Leaves the file to other programs after a transaction of `ms`, if they write. */
+static enum mq_status share(struct mq_adding *adding, int64_t ms, struct mq_queue *queue,
+                            struct mq_error *err)
+{
+    bool others_write = false;
+    int64_t gap_ms = is_shared(adding) ? SHARED_GAP * (ms + 1) : 0;
+    MQ_TRY(mq_queue_wait(queue, gap_ms, &others_write, err));
+    if (others_write) {
+        adding->shared_until_ms = now_ms(adding) + SHARED_FOR;
+    }
+    return MQ_OK;
 }
 
 static bool has_rest(const struct batch *batch)
@@ -120,9 +147,10 @@ static enum mq_status store_some(struct mq_adding *adding, struct batch *batch,
     struct mq_recipients all = {.items = adding->items, .count = count};
     enum mq_status status = mq_campaign_add(queue, adding->id, &all, err);
     batch->stored += count;
-    adding->added += status == MQ_OK ? all.added : 0;
+    MQ_TRY(status);
+    adding->added += all.added;
     adapt(adding, all.held_ms);
-    return status;
+    return share(adding, all.held_ms, queue, err);
 }
 
 /* Stores what is left of a batch, and empties it. */
