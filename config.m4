@@ -101,7 +101,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/mime/compose/part.c
     src/mime/compose/part_tree.c
     src/mime/dkim/canonical.c
-    src/mime/dkim/key.c
+    src/mime/dkim/dkim_key.c
     src/mime/dkim/sign.c
     src/mime/encode.c
     src/mime/header.c
@@ -168,49 +168,50 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/php/message/object.c
     src/php/paths.c
     src/php/pdo/call.c
+    src/php/pdo/call_method.c
     src/php/pdo/driver.c
     src/php/pdo/held.c
     src/php/pdo/look.c
-    src/php/pdo/method.c
     src/php/pdo/mysql.c
     src/php/pdo/own.c
+    src/php/pdo/pdo_statement.c
     src/php/pdo/pooler.c
     src/php/pdo/server.c
     src/php/pdo/server_about.c
     src/php/pdo/sqlstate.c
-    src/php/pdo/statement.c
     src/php/pdo/worker_run.c
     src/php/stale.c
-    src/php/suppress/bounces.c
+    src/php/suppress/bounce_methods.c
     src/php/suppress/link.c
-    src/php/suppress/methods.c
-    src/php/verdicts.c
+    src/php/suppress/suppression_methods.c
+    src/php/verdict_file.c
     src/php/worker/closure_transport.c
     src/php/worker/hooks.c
-    src/php/worker/transports.c
-    src/php/zones.c
+    src/php/worker/relay_arguments.c
+    src/php/zone_reader.c
     src/policy/backoff.c
     src/policy/bucket.c
     src/policy/hours.c
     src/policy/http_verdict.c
+    src/policy/job_state.c
     src/policy/limits.c
     src/policy/outcome.c
     src/policy/reply.c
     src/policy/rules.c
-    src/policy/sessions.c
+    src/policy/session_limit.c
     src/policy/slowdown.c
-    src/policy/states.c
     src/policy/types.c
     src/policy/verdict.c
     src/policy/verdict_name.c
     src/policy/warmup.c
     src/policy/zone.c
+    src/queue/all_limits.c
     src/queue/body.c
     src/queue/campaign/acts.c
+    src/queue/campaign/campaign_rows.c
     src/queue/campaign/count.c
     src/queue/campaign/feed.c
     src/queue/campaign/recipients.c
-    src/queue/campaign/table.c
     src/queue/claim/claim.c
     src/queue/claim/closed.c
     src/queue/claim/turns.c
@@ -225,7 +226,6 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/enqueue.c
     src/queue/event.c
     src/queue/history.c
-    src/queue/limit.c
     src/queue/manage.c
     src/queue/queue.c
     src/queue/recover.c
@@ -247,7 +247,7 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/suppress/change.c
     src/queue/suppress/find.c
     src/queue/suppress/recent.c
-    src/queue/suppress/state.c
+    src/queue/suppress/suppression_key.c
     src/queue/sweep.c
     src/queue/windows/expect.c
     src/queue/windows/flying.c
@@ -262,8 +262,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/dsn_text.c
     src/send/factory.c
     src/send/group.c
-    src/send/http/answer.c
     src/send/http/api.c
+    src/send/http/api_json.c
     src/send/http/ask.c
     src/send/http/exchange.c
     src/send/http/http.c
@@ -296,8 +296,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/pool.c
     src/send/smtp/progress.c
     src/send/smtp/receive.c
+    src/send/smtp/session_write.c
     src/send/smtp/smtp.c
-    src/send/smtp/write.c
     src/send/transport.c
     src/worker/cycle.c
     src/worker/database.c
@@ -308,18 +308,18 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/worker/finding.c
     src/worker/lock.c
     src/worker/log.c
-    src/worker/manager.c
     src/worker/memory.c
-    src/worker/relay/answers.c
     src/worker/relay/closing.c
+    src/worker/relay/domain_answers.c
     src/worker/relay/kept.c
     src/worker/relay/lane.c
     src/worker/relay/passing.c
     src/worker/relay/paying.c
+    src/worker/relay/relay_list.c
     src/worker/relay/route.c
-    src/worker/relay/routes.c
     src/worker/report.c
     src/worker/rest.c
+    src/worker/service_manager.c
     src/worker/signals.c
     src/worker/trouble.c
     src/worker/worker.c

@@ -28,7 +28,8 @@ final class Doctor extends Check
     private const RUN_MAX_AGE_S = 900;
     private const CLOCK_SLACK_S = 5;
     private const PARKED_MAX = 10_000;
-    private const NO_RELAY = 'the mail names the relay'; // an error of src/worker/relay/routes.c
+    /** An error of src/worker/relay/relay_list.c. */
+    private const NO_RELAY = 'the mail names the relay';
 
     public function __construct(private readonly Settings $settings)
     {

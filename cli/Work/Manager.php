@@ -8,7 +8,7 @@ use MailQueue\Cli\Arguments;
 
 /**
  * What Processes tells the service manager (sd_notify(3)), as a single worker does
- * (src/worker/manager.c): only the main process may.
+ * (src/worker/service_manager.c): only the main process may.
  */
 final class Manager
 {

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "policy/event_type.h"
+#include "policy/job_state.h"
 #include "policy/outcome.h"
-#include "policy/states.h"
 
 /* Whose fault a failure is. This decides what it costs the mail. */
 enum mq_blame {

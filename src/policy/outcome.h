@@ -24,7 +24,8 @@ enum mq_outcome {
     /* A reply can also mean one of these, which tell nothing about the recipient or the job. */
     MQ_TROUBLE_CONNECT = MQ_OUTCOME_COUNT, /* the session could not be opened */
     MQ_TROUBLE_SESSION,  /* this session ends (421, EOF before the dot); another may work */
-    MQ_TROUBLE_SESSIONS, /* too many sessions or too fast: fewer sessions (policy/sessions.h) */
+    MQ_TROUBLE_SESSIONS, /* too many sessions or too fast: fewer sessions (policy/session_limit.h)
+                          */
     MQ_TROUBLE_RELAY,    /* login, quota, configuration: pause the relay */
     MQ_TROUBLE_PROTOCOL  /* close; try once more without pipelining and parameters */
 };

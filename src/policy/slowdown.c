@@ -1,5 +1,5 @@
 /* When mail to a domain is slowed down, and by how much: multiplicative decrease, additive
- * increase, as in policy/sessions.c. */
+ * increase, as in policy/session_limit.c. */
 #include "policy/slowdown.h"
 
 #define ENOUGH      20  /* recipients that show how many of a domain's fail */

@@ -7,7 +7,7 @@
 
 #include "core/buffer.h"
 #include "mime/notify.h"
-#include "policy/states.h"
+#include "policy/job_state.h"
 
 /* parked_for of a waiting row: it was put back until its hours begin (mailHours). */
 #define MQ_FOR_HOURS "hours"

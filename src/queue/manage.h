@@ -9,8 +9,8 @@
 #include "core/buffer.h"
 #include "core/error.h"
 #include "policy/bucket.h"
+#include "policy/job_state.h"
 #include "policy/limits.h"
-#include "policy/states.h"
 
 struct mq_job;
 struct mq_job_list;

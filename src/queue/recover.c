@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "queue/all_limits.h"
 #include "queue/claim.h"
 #include "queue/job.h"
-#include "queue/limit.h"
 #include "queue/recover.h"
 #include "queue/sql/columns.h"
 #include "queue/steps.h"

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "core/error.h"
+#include "policy/job_state.h"
 #include "policy/outcome.h"
-#include "policy/states.h"
 
 struct mq_queue;
 

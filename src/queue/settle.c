@@ -5,10 +5,10 @@
 
 #include "core/json.h"
 #include "policy/consequence.h"
+#include "queue/all_limits.h"
 #include "queue/claim.h"
 #include "queue/handle.h"
 #include "queue/job.h"
-#include "queue/limit.h"
 #include "queue/sql/columns.h"
 #include "queue/sql/list.h"
 #include "queue/steps.h"

@@ -5,12 +5,12 @@
 
 #include "core/json.h"
 #include "policy/limits.h"
+#include "queue/all_limits.h"
 #include "queue/campaign/feed.h"
 #include "queue/claim.h"
 #include "queue/config/kept_hours.h"
 #include "queue/handle.h"
 #include "queue/job.h"
-#include "queue/limit.h"
 #include "queue/redirect.h"
 #include "queue/steps.h"
 #include "queue/suppress/suppress.h"

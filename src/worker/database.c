@@ -2,7 +2,7 @@
  * slot again on a new connection, and does a piece of the sweep and of the upkeep in between. */
 #include "queue/queue.h"
 #include "worker/deliveries.h"
-#include "worker/relay/answers.h"
+#include "worker/relay/domain_answers.h"
 #include "worker/run.h"
 #include "worker/signals.h"
 

@@ -9,8 +9,8 @@
 #include "send/transport.h"
 #include "worker/deliveries.h"
 #include "worker/relay/kept.h"
+#include "worker/relay/relay_list.h"
 #include "worker/relay/route.h"
-#include "worker/relay/routes.h"
 #include "worker/run.h"
 
 #define HOUR_S 3600

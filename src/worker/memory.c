@@ -5,8 +5,8 @@
 
 #include "queue/body.h"
 #include "worker/deliveries.h"
+#include "worker/relay/relay_list.h"
 #include "worker/relay/route.h"
-#include "worker/relay/routes.h"
 #include "worker/run.h"
 
 #define LOOK_AHEAD     128

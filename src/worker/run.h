@@ -17,7 +17,7 @@
 #define MQ_WORKER_RUN_H
 
 #include "core/clock.h"
-#include "policy/states.h"
+#include "policy/job_state.h"
 #include "queue/event.h"
 #include "worker/database.h"
 #include "worker/lock.h"
@@ -74,7 +74,7 @@ struct mq_run {
     size_t slots; /* of the intent file */
     bool no_slot; /* the intent file is full until something is settled */
 
-    struct mq_domains *domains;          /* relay/answers.h; NULL: no mail has ended yet */
+    struct mq_domains *domains;          /* relay/domain_answers.h; NULL: no mail has ended yet */
     struct mq_domain_sessions *sessions; /* relay/kept.h; NULL: no rules */
     bool domain_left;                    /* a domain has fewer deliveries under way than before */
     struct mq_deliveries under_way, done;

@@ -33,8 +33,8 @@
 #include "queue/config/relays.h"
 #include "send/transport.h"
 #include "worker/deliveries.h"
+#include "worker/relay/relay_list.h"
 #include "worker/relay/route.h"
-#include "worker/relay/routes.h"
 #include "worker/run.h"
 #include "worker/signals.h"
 

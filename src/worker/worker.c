@@ -9,14 +9,14 @@
 #include "worker/dead_runs.h"
 #include "worker/deliveries.h"
 #include "worker/files.h"
-#include "worker/manager.h"
-#include "worker/relay/answers.h"
+#include "worker/relay/domain_answers.h"
 #include "worker/relay/kept.h"
 #include "worker/relay/paying.h"
+#include "worker/relay/relay_list.h"
 #include "worker/relay/route.h"
-#include "worker/relay/routes.h"
 #include "worker/rest.h"
 #include "worker/run.h"
+#include "worker/service_manager.h"
 #include "worker/signals.h"
 
 /* A signal that comes after a look at the count but before the wait is noticed after this time. */

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mime/dkim/key.h"
+#include "mime/dkim/dkim_key.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

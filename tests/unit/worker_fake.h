@@ -5,7 +5,7 @@
 
 #include "queue_fixture.h"
 #include "send/transport.h"
-#include "worker/relay/routes.h"
+#include "worker/relay/relay_list.h"
 #include "worker/worker.h"
 
 struct scene_worker;

@@ -1,5 +1,5 @@
 /* What a DKIM signature covers: canonical forms (RFC 6376, 3.4) and the choice of header fields
- * (5.4). Used by sign.c, key.c and the tests. */
+ * (5.4). Used by sign.c, dkim_key.c and the tests. */
 #ifndef MQ_MIME_DKIM_CANONICAL_H
 #define MQ_MIME_DKIM_CANONICAL_H
 

@@ -7,7 +7,7 @@
 
 #include "core/ascii.h"
 #include "mime/dkim/canonical.h"
-#include "mime/dkim/key.h"
+#include "mime/dkim/dkim_key.h"
 #include "mime/mailbox.h"
 #include "mime/wire/message.h"
 

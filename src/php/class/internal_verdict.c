@@ -5,7 +5,7 @@
 
 #include "php/class/conversion.h"
 #include "php/class/exceptions.h"
-#include "php/verdicts.h"
+#include "php/verdict_file.h"
 
 static bool read_reply(const zend_string *said, struct mq_reply *reply)
 {

@@ -19,7 +19,7 @@
 #include "php/class/queue_object.h"
 #include "php/class/queue_run.h"
 #include "php/paths.h"
-#include "php/worker/transports.h"
+#include "php/worker/relay_arguments.h"
 #include "php_mailqueue.h"
 #include "worker/files.h"
 

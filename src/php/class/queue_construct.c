@@ -13,9 +13,9 @@
 #include "php/class/queue_object.h"
 #include "php/class/queue_options.h"
 #include "php/class/value_objects.h"
-#include "php/pdo/method.h"
+#include "php/pdo/call_method.h"
 #include "php/pdo/server.h"
-#include "php/zones.h"
+#include "php/zone_reader.h"
 #include "php_mailqueue.h"
 
 #define BUSY_TIMEOUT_MS     5000

@@ -7,7 +7,7 @@
 
 #include "php/pdo/mysql.h"
 #include "php/pdo/own.h"
-#include "php/pdo/statement.h"
+#include "php/pdo/pdo_statement.h"
 
 #include "php_mailqueue.h"
 

@@ -7,8 +7,8 @@
 #include "core/clock.h"
 #include "core/process_id.h"
 #include "db/db.h"
+#include "php/pdo/call_method.h"
 #include "php/pdo/driver.h"
-#include "php/pdo/method.h"
 
 /* Slots of the driver's own statements, after the queue's; SINGLE is for one that is not kept. */
 enum { MQ_PDO_CHANGES = MQ_DB_SLOTS, MQ_PDO_LAST_ID, MQ_PDO_SINGLE, MQ_PDO_SLOTS };

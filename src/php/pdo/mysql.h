@@ -2,7 +2,7 @@
 #ifndef MQ_PHP_PDO_MYSQL_H
 #define MQ_PHP_PDO_MYSQL_H
 
-#include "php/pdo/statement.h"
+#include "php/pdo/pdo_statement.h"
 
 /* Ends a transaction whatever completion_type is. */
 #define MQ_PDO_MYSQL_END " AND NO CHAIN NO RELEASE"

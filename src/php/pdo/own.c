@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "php/pdo/call.h"
+#include "php/pdo/pdo_statement.h"
 #include "php/pdo/server.h"
-#include "php/pdo/statement.h"
 #include "php_mailqueue.h"
 
 static int wait_ms(const struct mq_pdo *self)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "php/pdo/statement.h"
+#include "php/pdo/pdo_statement.h"
 
 /* How often both connections ask, because other clients may use the pooler at that moment. */
 #define ROUNDS 3

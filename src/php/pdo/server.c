@@ -17,7 +17,7 @@
 #include "db/server_dsn.h"
 #include "php/class/conversion.h"
 #include "php/guard.h"
-#include "php/pdo/method.h"
+#include "php/pdo/call_method.h"
 #include "php_mailqueue.h"
 
 #define CONNECT_TIMEOUT_S 10

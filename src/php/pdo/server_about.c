@@ -4,7 +4,7 @@
 #include <sys/time.h>
 
 #include "php/pdo/own.h"
-#include "php/pdo/statement.h"
+#include "php/pdo/pdo_statement.h"
 
 /* The columns of about_texts. */
 enum {

@@ -1,12 +1,12 @@
 /* What people do with campaigns, and what they see of them. */
 #include <stdlib.h>
 
+#include "queue/all_limits.h"
 #include "queue/campaign/internal.h"
 #include "queue/campaign/progress.h"
 #include "queue/config/settings.h"
 #include "queue/handle.h"
 #include "queue/job.h"
-#include "queue/limit.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
 #include "queue/sql/columns.h"

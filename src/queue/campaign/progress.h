@@ -2,7 +2,7 @@
 #ifndef MQ_QUEUE_CAMPAIGN_PROGRESS_H
 #define MQ_QUEUE_CAMPAIGN_PROGRESS_H
 
-#include "policy/states.h"
+#include "policy/job_state.h"
 #include "queue/campaign/campaign.h"
 
 struct mq_job_list;

@@ -4,12 +4,12 @@
 #include <stdio.h>
 
 #include "policy/limits.h"
+#include "queue/all_limits.h"
 #include "queue/claim/closed.h"
 #include "queue/claim/taking.h"
 #include "queue/claim/turns.h"
 #include "queue/handle.h"
 #include "queue/job.h"
-#include "queue/limit.h"
 #include "queue/redirect.h"
 #include "queue/sql/columns.h"
 #include "queue/sql/list.h"

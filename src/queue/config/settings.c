@@ -8,8 +8,8 @@
 
 #include "core/hash.h"
 #include "core/json.h"
+#include "policy/job_state.h"
 #include "policy/limits.h"
-#include "policy/states.h"
 #include "policy/types.h"
 #include "policy/warmup.h"
 #include "queue/config/keys.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "core/error.h"
-#include "policy/states.h"
+#include "policy/job_state.h"
 #include "queue/sql/statements.h"
 
 struct mq_job;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "db/db.h"
-#include "policy/states.h"
+#include "policy/job_state.h"
 #include "queue/config/keys.h"
 #include "queue/job.h"
 #include "queue/sql/descriptor.h"

@@ -2,7 +2,7 @@
  *
  * Texts are stored as bytes. So they are read as they were written, whatever character set a
  * connection has, and "a", "A" and "a " are three references. */
-#include "policy/states.h"
+#include "policy/job_state.h"
 #include "queue/enqueue.h"
 #include "queue/sql/dialect.h"
 #include "queue/sql/schema.h"

@@ -1,5 +1,5 @@
 /* PostgreSQL's dialect where it differs (9.5 and later). */
-#include "policy/states.h"
+#include "policy/job_state.h"
 #include "queue/sql/dialect.h"
 
 /* The condition for the advisory locks of queue ?1. Each lock belongs to a database and has two

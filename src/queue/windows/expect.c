@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/all_limits.h"
 #include "queue/config/kept_hours.h"
 #include "queue/config/keys.h"
 #include "queue/config/known_relays.h"
 #include "queue/handle.h"
 #include "queue/job.h"
-#include "queue/limit.h"
 #include "queue/manage.h"
 #include "queue/queue.h"
 #include "queue/sql/statements.h"

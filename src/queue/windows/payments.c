@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "policy/consequence.h"
+#include "queue/all_limits.h"
 #include "queue/claim.h"
 #include "queue/config/relays.h"
 #include "queue/handle.h"
 #include "queue/job.h"
-#include "queue/limit.h"
 #include "queue/redirect.h"
 #include "queue/sql/statements.h"
 #include "queue/steps.h"

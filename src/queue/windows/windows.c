@@ -7,7 +7,7 @@
  *
  * average: in any window, the tokens taken minus those given back are at most N + capacity.
  * strict: a recipient counts from its claim (`paid` of the rows in sending) until it leaves the
- * ledger. limit.c has the same for the hourly limit. */
+ * ledger. all_limits.c has the same for the hourly limit. */
 #include "queue/windows/internal.h"
 
 #include <stdlib.h>

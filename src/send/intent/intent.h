@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "core/error.h"
-#include "policy/states.h"
+#include "policy/job_state.h"
 
 #define MQ_INTENT_SLOTS_MAX 16384
 

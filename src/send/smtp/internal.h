@@ -56,8 +56,8 @@ bool mq_smtp_check(struct mq_smtp_session *session, struct mq_transfer *transfer
 void mq_smtp_on_recipient(struct mq_smtp_session *session, struct mq_smtp_tx *tx, size_t target,
                           const struct mq_verdict *verdict, const struct mq_reply *reply);
 
-/* receive.c: reads all that has come; after a failed write, also ends the session. write.c has the
- * other functions of session.h, which no file of the session calls. */
+/* receive.c: reads all that has come; after a failed write, also ends the session. session_write.c
+ * has the other functions of session.h, which no file of the session calls. */
 void mq_smtp_read(struct mq_smtp_session *session);
 
 /* Whether the recipient is in the transaction, and nothing has decided what became of it. */

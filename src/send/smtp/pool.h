@@ -3,7 +3,7 @@
 #ifndef MQ_SEND_SMTP_POOL_H
 #define MQ_SEND_SMTP_POOL_H
 
-#include "policy/sessions.h"
+#include "policy/session_limit.h"
 #include "send/dsn.h"
 #include "send/smtp/connection.h"
 #include "send/smtp/session.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/ascii.h"
-#include "policy/states.h"
+#include "policy/job_state.h"
 #include "policy/verdict.h"
 #include "send/dsn.h"
 #include "send/smtp/internal.h"

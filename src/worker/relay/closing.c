@@ -2,7 +2,7 @@
  * application chooses the relays. */
 #include "queue/config/relays.h"
 #include "send/transport.h"
-#include "worker/relay/routes.h"
+#include "worker/relay/relay_list.h"
 #include "worker/run.h"
 
 /* The lane that opens first; NULL if one is open, or the application can name others. */

@@ -4,7 +4,7 @@
 #include <poll.h>
 
 #include "send/transport.h"
-#include "worker/relay/routes.h"
+#include "worker/relay/relay_list.h"
 #include "worker/run.h"
 
 /* How long one wait is if a transport does not say when it can go on. */

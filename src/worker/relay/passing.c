@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "queue/claim/turns.h"
+#include "worker/relay/relay_list.h"
 #include "worker/relay/route.h"
-#include "worker/relay/routes.h"
 #include "worker/run.h"
 
 /* So long after all was looked at, routes begin at the front again. Mail can have come there:

@@ -5,8 +5,8 @@
 
 #include "send/transport.h"
 #include "worker/deliveries.h"
+#include "worker/relay/relay_list.h"
 #include "worker/relay/route.h"
-#include "worker/relay/routes.h"
 #include "worker/run.h"
 
 /* A lane without room is looked at again after this time, because mail can give room back. */

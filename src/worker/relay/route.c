@@ -6,7 +6,7 @@
 #include "send/transport.h"
 #include "worker/deliveries.h"
 #include "worker/relay/kept.h"
-#include "worker/relay/routes.h"
+#include "worker/relay/relay_list.h"
 #include "worker/run.h"
 
 /* A route of several has at most so many waiting mails: the others go back, as the next claims are

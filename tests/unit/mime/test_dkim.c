@@ -3,7 +3,7 @@
 #include "dkim_fixture.h"
 
 #include "mime/dkim/canonical.h"
-#include "mime/dkim/key.h"
+#include "mime/dkim/dkim_key.h"
 #include "mime/wire/message.h"
 
 /* The tag's value, without white space; static. */

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "policy/sessions.h"
+#include "policy/session_limit.h"
 
 static void test_a_refused_session_leaves_those_that_work(void **state)
 {

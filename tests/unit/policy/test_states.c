@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "core/buffer.h"
-#include "policy/states.h"
+#include "policy/job_state.h"
 
 static void test_names(void **state)
 {

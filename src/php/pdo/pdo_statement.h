@@ -1,7 +1,7 @@
 /* Statements, values and rows. These functions do what db.h says of run(), next(), column() and
  * finish(), but do not try again over a new connection. */
-#ifndef MQ_PHP_PDO_STATEMENT_H
-#define MQ_PHP_PDO_STATEMENT_H
+#ifndef MQ_PHP_PDO_PDO_STATEMENT_H
+#define MQ_PHP_PDO_PDO_STATEMENT_H
 
 #include "php/pdo/call.h"
 

@@ -1,6 +1,6 @@
 /* The verdict file that php.ini, the environment or the command line names. */
-#ifndef MQ_PHP_VERDICTS_H
-#define MQ_PHP_VERDICTS_H
+#ifndef MQ_PHP_VERDICT_FILE_H
+#define MQ_PHP_VERDICT_FILE_H
 
 #include "core/error.h"
 #include "policy/rules.h"

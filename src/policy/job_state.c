@@ -1,5 +1,5 @@
 /* The names of the states, and the table of the legal transitions. */
-#include "policy/states.h"
+#include "policy/job_state.h"
 
 #include "core/buffer.h"
 

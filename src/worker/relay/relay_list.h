@@ -1,7 +1,7 @@
 /* The relays that a run can use, and its routes: which relay or group of relays a mail goes to. The
  * caller of mq_worker_run() fills this before the run. */
-#ifndef MQ_WORKER_RELAY_ROUTES_H
-#define MQ_WORKER_RELAY_ROUTES_H
+#ifndef MQ_WORKER_RELAY_RELAY_LIST_H
+#define MQ_WORKER_RELAY_RELAY_LIST_H
 
 #include <stddef.h>
 #include <stdint.h>

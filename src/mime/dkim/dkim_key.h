@@ -1,6 +1,6 @@
-/* Private keys, and signing and hashing with OpenSSL, which only key.c includes. */
-#ifndef MQ_MIME_DKIM_KEY_H
-#define MQ_MIME_DKIM_KEY_H
+/* Private keys, and signing and hashing with OpenSSL, which only dkim_key.c includes. */
+#ifndef MQ_MIME_DKIM_DKIM_KEY_H
+#define MQ_MIME_DKIM_DKIM_KEY_H
 
 #include "core/buffer.h"
 #include "core/error.h"

@@ -1,6 +1,6 @@
 /* A table of the domains that mail went to lately. A run without failures only adds to it: nothing
  * is stored until a recipient fails, or while a domain is slowed down. */
-#include "worker/relay/answers.h"
+#include "worker/relay/domain_answers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The service manager's protocol, without libsystemd: datagrams of lines NAME=VALUE. A manager that
  * does not listen must not stop the mail, so no error is reported. */
-#include "worker/manager.h"
+#include "worker/service_manager.h"
 
 #include <errno.h>
 #include <inttypes.h>

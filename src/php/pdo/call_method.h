@@ -1,7 +1,7 @@
 /* Calls methods of PHP objects from within the core. Whatever a method does, the call returns, so
  * the core's functions end the normal way. */
-#ifndef MQ_PHP_PDO_METHOD_H
-#define MQ_PHP_PDO_METHOD_H
+#ifndef MQ_PHP_PDO_CALL_METHOD_H
+#define MQ_PHP_PDO_CALL_METHOD_H
 
 #include "php.h"
 

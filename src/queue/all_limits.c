@@ -9,7 +9,7 @@
  * Strict mode: a recipient can reach the relay at any time between claim and settle. So it counts
  * from its claim (in `paid` of a row in sending) until an hour after the time at which the worker
  * knew that it was handed over (in the ledger). A claim gets what these two leave of the limit. */
-#include "queue/limit.h"
+#include "queue/all_limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Reads private RSA and Ed25519 keys, and signs and hashes with OpenSSL. */
-#include "mime/dkim/key.h"
+#include "mime/dkim/dkim_key.h"
 
 #include "mime/dkim/sign.h"
 

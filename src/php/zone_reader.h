@@ -1,6 +1,6 @@
 /* The offsets of time zones, from PHP's own database of them. */
-#ifndef MQ_PHP_ZONES_H
-#define MQ_PHP_ZONES_H
+#ifndef MQ_PHP_ZONE_READER_H
+#define MQ_PHP_ZONE_READER_H
 
 #include "policy/zone.h"
 

@@ -1,6 +1,6 @@
 /* Opens the relays of a run: its transport, the map of relays, and what a function of the
  * application names. */
-#include "php/worker/transports.h"
+#include "php/worker/relay_arguments.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Opens the relays that a run can use, each once, and makes routes of them; finds the route of a
  * mail. */
-#include "worker/relay/routes.h"
+#include "worker/relay/relay_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>

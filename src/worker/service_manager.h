@@ -1,6 +1,6 @@
 /* Tells the service manager about the run of a daemon, as sd_notify(3) describes. */
-#ifndef MQ_WORKER_MANAGER_H
-#define MQ_WORKER_MANAGER_H
+#ifndef MQ_WORKER_SERVICE_MANAGER_H
+#define MQ_WORKER_SERVICE_MANAGER_H
 
 #include <stdbool.h>
 #include <stddef.h>

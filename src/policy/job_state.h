@@ -1,6 +1,6 @@
 /* The states of a job and the transitions between them. */
-#ifndef MQ_POLICY_STATES_H
-#define MQ_POLICY_STATES_H
+#ifndef MQ_POLICY_JOB_STATE_H
+#define MQ_POLICY_JOB_STATE_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* The number of a relay's sessions. From half of what was too many, it rises quickly to just below
  * that number, and stays there longer each time the number is still too many: each try costs the
  * relay a refused connection. */
-#include "policy/sessions.h"
+#include "policy/session_limit.h"
 
 /* The time between two steps, and how long the former ceiling must hold to count as passed. */
 #define STEP_MS 500

@@ -1,12 +1,12 @@
 /* Asks DateTimeZone when a zone's clocks are changed. */
-#include "php/zones.h"
+#include "php/zone_reader.h"
 
 #include "php.h"
 
 #include "ext/date/php_date.h"
 
 #include "php/guard.h"
-#include "php/pdo/method.h"
+#include "php/pdo/call_method.h"
 
 struct wanted {
     const char *name;

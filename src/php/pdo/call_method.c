@@ -1,5 +1,5 @@
 /* Calls methods of PHP objects from within the core, and reads their exceptions. */
-#include "php/pdo/method.h"
+#include "php/pdo/call_method.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* How many sessions a relay is given: it falls when the relay says that there are too many, and
  * rises step by step when it no longer does (additive increase, multiplicative decrease, as TCP's
  * congestion window, RFC 5681). Times are those of one clock, in ms. */
-#ifndef MQ_POLICY_SESSIONS_H
-#define MQ_POLICY_SESSIONS_H
+#ifndef MQ_POLICY_SESSION_LIMIT_H
+#define MQ_POLICY_SESSION_LIMIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

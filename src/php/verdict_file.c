@@ -1,5 +1,5 @@
 /* Reads the verdict file, within open_basedir. */
-#include "php/verdicts.h"
+#include "php/verdict_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* All limits within a transaction: claims pay tokens, and unused ones come back. */
-#ifndef MQ_QUEUE_LIMIT_H
-#define MQ_QUEUE_LIMIT_H
+#ifndef MQ_QUEUE_ALL_LIMITS_H
+#define MQ_QUEUE_ALL_LIMITS_H
 
 #include <stdint.h>
 

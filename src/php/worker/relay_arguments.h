@@ -1,13 +1,13 @@
 /* The relays of a run, from runWorker()'s arguments and php.ini. */
-#ifndef MQ_PHP_WORKER_TRANSPORTS_H
-#define MQ_PHP_WORKER_TRANSPORTS_H
+#ifndef MQ_PHP_WORKER_RELAY_ARGUMENTS_H
+#define MQ_PHP_WORKER_RELAY_ARGUMENTS_H
 
 #include "php.h"
 
 #include "core/buffer.h"
 #include "core/clock.h"
 #include "php/guard.h"
-#include "worker/relay/routes.h"
+#include "worker/relay/relay_list.h"
 
 struct mq_php_relays {
     /* The arguments; borrowed from the call. */

@@ -1,5 +1,5 @@
 /* Statements, values and rows of the PDO driver. */
-#include "php/pdo/statement.h"
+#include "php/pdo/pdo_statement.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* What the domains of recipients answer, so that the mail of those that fail is slowed down
  * (queue/config/slow.h). */
-#ifndef MQ_WORKER_RELAY_ANSWERS_H
-#define MQ_WORKER_RELAY_ANSWERS_H
+#ifndef MQ_WORKER_RELAY_DOMAIN_ANSWERS_H
+#define MQ_WORKER_RELAY_DOMAIN_ANSWERS_H
 
 #include <stdbool.h>
 
