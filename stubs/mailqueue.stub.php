@@ -939,8 +939,9 @@ namespace MailQueue {
         /**
          * When a waiting mail will go, at the present limits, in the present order and within its hours, if each
          * mail before it has one recipient; not before a pause of the relay that it goes to ends, if the last run of
-         * the worker tells which one that is. null: it does not wait, sending is off, 10,000 mails or more go before
-         * it, or jobs() was not asked for it.
+         * the worker tells which one that is. Which one a function for relays would name is not known before it is
+         * asked: then a pause counts only for mail that a run has put back for it. null: it does not wait, sending is
+         * off, 10,000 mails or more go before it, or jobs() was not asked for it.
          */
         public readonly ?int $expectedAt;
         /**

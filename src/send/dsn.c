@@ -280,6 +280,7 @@ void mq_dsn_clear(struct mq_dsn *dsn)
     free(dsn->source_ip);
     free(dsn->proxy);
     free(dsn->region);
+    free(dsn->name);
     *dsn = (struct mq_dsn){0};
 }
 
@@ -302,8 +303,8 @@ static void append_command(struct mq_buffer *out, const struct mq_strings *words
 }
 
 /* The first part of an API's login is a key. SES's is only the id of one, and tells accounts apart;
- * but that of temporary keys changes every few hours, and text that does not look like an id may be
- * the secret in the wrong place. */
+ * but that of temporary keys changes every few hours (option `name` does that for them), and text
+ * that does not look like an id may be the secret in the wrong place. */
 static bool shows_user(const struct mq_dsn *dsn)
 {
     if (mq_dsn_is(dsn, "ses+https")) {
@@ -344,6 +345,10 @@ char *mq_dsn_redacted(const struct mq_dsn *dsn)
     }
     if (dsn->region != NULL) {
         mq_buffer_printf(&out, "?region=%s", dsn->region);
+    }
+    if (dsn->name != NULL) {
+        mq_buffer_cstr(&out, dsn->region != NULL ? "&name=" : "?name=");
+        mq_dsn_encode(&out, mq_str_of(dsn->name), "");
     }
     if (dsn->account != NULL && mq_dsn_is_http(dsn)) { /* SMTP's is told by the user */
         mq_buffer_cstr(&out, "?account=");

@@ -56,6 +56,7 @@ struct mq_dsn {
     char *proxy;           /* NULL: none, whatever the environment says */
     char *region;          /* of an API; NULL: not given */
     char *session_token;   /* SES: of temporary keys; NULL: none; never printed */
+    char *name;            /* SES: a part of the relay's name; NULL: none */
     enum mq_pipelining pipelining;
     int64_t connect_timeout_ms;   /* connect … AUTH; default 30,000 */
     int64_t command_timeout_ms;   /* MAIL, RCPT, RSET: RFC 5321's 300 s */

@@ -113,6 +113,7 @@ static const struct option options[] = {
     {"region", FOR_SES | FOR_MAILGUN, TEXT, MEMBER(region),
      "must be a region such as eu-west-1; Mailgun's are us and eu", NULL, is_region},
     {"session_token", FOR_SES, TEXT, MEMBER(session_token), NULL, NULL, NULL},
+    {"name", FOR_SES, TEXT, MEMBER(name), NULL, NULL, NULL},
     {"auth", FOR_SMTP, WORD, MEMBER(login), "must be password, oauth2, xoauth2 or oauthbearer",
      login_words, NULL},
     {"account", FOR_SMTP | FOR_ACCOUNT, TEXT, MEMBER(account), NULL, NULL, NULL},

@@ -28,7 +28,8 @@ $report = $queue->work($group, connections: 3);
 echo "$report->end, $report->sent sent, the first had it: ", json_encode(count($first->requests()) > $before), "\n";
 
 echo "-- two accounts at one host: each has its own count and its own pause\n";
-foreach (['ses+https://AKIA%d:secret@127.0.0.1:PORT?region=x&tls=none', 'mailgun+https://key:mg%d.example@127.0.0.1:PORT?tls=none'] as $dsn) {
+foreach (['ses+https://AKIA%d:secret@127.0.0.1:PORT?region=x&tls=none',
+    'ses+https://ASIA%1$d:secret@127.0.0.1:PORT?region=x&tls=none&session_token=t%1$d&name=n%1$d', 'mailgun+https://key:mg%d.example@127.0.0.1:PORT?tls=none'] as $dsn) {
     $api = new Api(['answer' => ['status' => 200, 'body' => '{"MessageId":"1","id":"1"}']]);
     [$one, $two] = array_map(static fn(int $i): string => str_replace('PORT', (string) $api->port, sprintf($dsn, $i)), [1, 2]);
     $queue = new TestQueue();
@@ -53,6 +54,8 @@ failover(ses+https://AKIDEXAMPLE:***@127.0.0.1:PORT?region=eu-west-1 ses+https:/
 empty, 5 sent, 6 requests, the second had some: true
 empty, 1 sent, the first had it: true
 -- two accounts at one host: each has its own count and its own pause
+tokens 3, tokens 0, tokens 3
+relay 0, relay 0, empty 3
 tokens 3, tokens 0, tokens 3
 relay 0, relay 0, empty 3
 tokens 3, tokens 0, tokens 3

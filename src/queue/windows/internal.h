@@ -24,8 +24,9 @@ struct mq_window {
     int64_t leaves_s;        /* … where it leaves the window then */
     int64_t free_for;        /* when a full one has room for so many: … */
     int64_t free_s[2];       /* … [1]: beside the reserve; 0: not asked */
-    uint64_t mail;           /* what the next two count for, … */
+    uint64_t mail;           /* what the next three are of: … */
     int64_t mine;            /* … its recipients in this window, … */
+    size_t nth;              /* … the index of the first of them, … */
     int64_t mine_handed;     /* … and those that were handed over */
     int64_t *rows;           /* expect.c: pairs of time and amount; NULL: not read */
     size_t row_count;

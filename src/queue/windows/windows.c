@@ -223,9 +223,8 @@ static enum mq_status find_to(struct mq_tx *tx, size_t limit, const char *recipi
     return MQ_OK;
 }
 
-/* Counts a recipient of room->party in its windows. *fits: they have room for it; where they have
- * none for the mail's first one, `room` says so. */
-static enum mq_status count_in(struct mq_tx *tx, size_t n, struct mq_room *room, bool *fits,
+/* Counts a recipient of room->party in its windows. *fits: they have room for it. */
+static enum mq_status count_in(struct mq_tx *tx, size_t n, const struct mq_room *room, bool *fits,
                                struct mq_error *err)
 {
     struct mq_window *w;
@@ -236,11 +235,24 @@ static enum mq_status count_in(struct mq_tx *tx, size_t n, struct mq_room *room,
             continue;
         }
         MQ_TRY(mq_window_load(tx, w, err));
-        bool full = w->mine++ >= room_of(tx, w, room->party.leaves);
-        bool counts = n == 0 || room->party.whole > 0;
-        *fits = *fits && !full;
-        MQ_TRY(full && counts ? note_full(tx, w, w->mine, room, err) : MQ_OK);
-        room->party.nth = room->full == w->limit && full ? n : room->party.nth;
+        w->nth = w->mine > 0 ? w->nth : n;
+        *fits = w->mine++ < room_of(tx, w, room->party.leaves) && *fits;
+    }
+    return MQ_OK;
+}
+
+/* Notes in `room` the domains that have no room for what was counted in them: each once, because
+ * the ledger is read for it. */
+static enum mq_status note_domains(struct mq_tx *tx, struct mq_room *room, struct mq_error *err)
+{
+    for (size_t i = 0; i < tx->windows->count; i++) {
+        struct mq_window *w = &tx->windows->items[i];
+        int64_t before_s = room->free_s;
+        bool counted = w->limit->scope == MQ_SCOPE_TO && w->mail == tx->windows->mails;
+        if (counted && w->mine > room_of(tx, w, room->party.leaves)) {
+            MQ_TRY(note_full(tx, w, w->mine, room, err));
+            room->party.nth = room->free_s > before_s ? w->nth : room->party.nth;
+        }
     }
     return MQ_OK;
 }
@@ -259,7 +271,7 @@ static enum mq_status room_to(struct mq_tx *tx, struct mq_room *room, struct mq_
         all = all && fits;
     }
     room->recipients = all || !whole ? room->recipients : 0;
-    return MQ_OK;
+    return room->recipients > 0 ? MQ_OK : note_domains(tx, room, err);
 }
 
 /* Whether the claim has reached the recipient. A recovered job does not say it: then the first ones

@@ -1,5 +1,18 @@
 /* Limits by the domain of recipients: which recipients of a mail go, and what counts for whom. */
+/* link: -Wl,--wrap=mq_ledger_frees */
+#include "queue/windows/internal.h"
 #include "windows_fixture.h"
+
+static int asked; /* how often a ledger was asked when it has room */
+
+__typeof__(mq_ledger_frees) __real_mq_ledger_frees, __wrap_mq_ledger_frees;
+
+enum mq_status __wrap_mq_ledger_frees(struct mq_tx *tx, const struct mq_window *w, int64_t excess,
+                                      int64_t *at_s, struct mq_error *err)
+{
+    asked++;
+    return __real_mq_ledger_frees(tx, w, excess, at_s, err);
+}
 
 static void mails(struct fixture *fx, const char *recipients, int count)
 {
@@ -153,12 +166,41 @@ static void test_beside(void **state)
     fx_close(&fx);
 }
 
+/* A mail that goes whole waits until all its domains have room for all its recipients. Each ledger
+ * is asked once a mail, not once a recipient. */
+static void test_whole(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    begin(&fx, "9/1h per recipient domain", "strict");
+    for (int i = 0; i < 2; i++) {
+        mails(&fx, i == 0 ? "a@x.x" : "a@y.y", 8);
+        assert_int_equal(fx_claim(&fx), 8);
+        settle_all(&fx);
+        fx.now_s += 1000;
+    }
+    fx.request.whole = true;
+    mails(&fx, "b@y.y c@y.y d@y.y e@y.y b@x.x c@x.x d@x.x b@z.z", 2);
+    asked = 0;
+    assert_int_equal(fx_claim(&fx), 0);
+    assert_int_equal(asked, 2); /* both mails need as much room in a domain */
+    assert_int_equal(waiting_for(&fx, "9/1h per recipient domain"), 2);
+    /* y.y has room last, and so the mails are in its line. */
+    assert_int_equal(fx_int(&fx, "SELECT min(next_attempt_at) FROM mail_queue") - START,
+                     1000 + 3600 + 2);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_window WHERE scope LIKE 'line %'"), 1);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_window WHERE scope LIKE 'line % @y.y'"),
+                     1);
+    fx_close(&fx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_full),     cmocka_unit_test(test_several),
         cmocka_unit_test(test_mails),    cmocka_unit_test(test_dead_worker),
         cmocka_unit_test(test_composed), cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

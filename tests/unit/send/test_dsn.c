@@ -262,6 +262,11 @@ static void test_apis_are_told_apart(void **state)
     assert_redacted("ses+https://AKIA2:***@default?region=eu-west-1");
     parse("ses+https://wJalrXUtn%2FEMI:AKIA2@default?region=eu-west-1"); /* swapped */
     assert_redacted("ses+https://***:***@default?region=eu-west-1");
+    /* Temporary keys change, and the name stays. */
+    parse("ses+https://ASIA1:one@default?name=a%26b%20c&region=eu-west-1&session_token=t1");
+    assert_redacted("ses+https://***:***@default?region=eu-west-1&name=a%26b%20c");
+    parse("ses+https://ASIA2:two@default?region=eu-west-1&session_token=t2&name=a%26b%20c");
+    assert_redacted("ses+https://***:***@default?region=eu-west-1&name=a%26b%20c");
     parse("mailgun+https://key-1:one.example.org@default");
     assert_redacted("mailgun+https://***:one.example.org@default");
     parse("mailgun+https://key-1:two.example.org@default");
