@@ -825,11 +825,15 @@ namespace MailQueue {
          * @param int $priority -100 … 100; ordinary mail has 0
          * @param int|null $maxAttempts 1 … 1000; null: as the backoff policy says
          * @param string|null $envelopeFrom as of MailQueue::enqueue(); null: the message's from
-         * @param string|null $relay a key of the map of relays
+         * @param string|null $relay as of MailQueue::enqueue()
+         * @param \DateTimeInterface|int|null $expiresAt recipients whose mail is not sent by then get none
+         * @phpstan-param array{notify?: string|list<string>|null, ret?: string|null, envid?: string|null}|null $dsn
+         *        as of MailQueue::enqueue()
+         * @param string|null $list as of MailQueue::enqueue()
          * @throws MessageException names the field, the cause and the cure
          * @throws \ValueError
          */
-        public function setMessage(array $message, string $type = 'campaign', int $priority = -10, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?string $relay = null): void {}
+        public function setMessage(array $message, string $type = 'campaign', int $priority = -10, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?string $relay = null, \DateTimeInterface|int|null $expiresAt = null, ?array $dsn = null, ?string $list = null): void {}
 
         /**
          * Adds recipients, each address once: after it broke off, the same list can be added again. Stores them in
@@ -846,7 +850,7 @@ namespace MailQueue {
          */
         public function add(iterable $recipients, ?callable $onRefused = null): int {}
 
-        /** Starts the campaign, now or at that time. It ends when all its mails have left or failed. */
+        /** Starts the campaign, now or at that time. It ends when all its mails have left, failed or expired. */
         public function start(\DateTimeInterface|int|null $at = null): void {}
 
         /** Holds its mails; those that are being sent at the moment are finished. */

@@ -42,6 +42,7 @@ final class Campaign extends Command
             'max-attempts=N' => 'create: how often a mail is tried (default: as --backoff says)',
             'envelope-from=ADDRESS' => "create: where bounces go (default: the message's from)",
             'relay=KEY' => 'create: a key of the map of relays',
+            'expires=TIME' => 'create: who has not got the mail by then gets none (default: never)',
             'at=TIME' => 'start: when, such as 2026-12-01T08:00 or "tomorrow 08:00" (UTC)',
             'watch' => 'status: show it again every two seconds, as long as it runs or is paused',
             'as=ADDRESS' => 'test: whose mail (default: that of the first recipient)',
@@ -111,6 +112,7 @@ final class Campaign extends Command
             $this->args->int('max-attempts', null, 1, 1000),
             $this->args->text('envelope-from'),
             $this->args->text('relay'),
+            $this->time('expires'),
         ];
         $campaign = $queue->campaign($name);
         try {
@@ -188,16 +190,22 @@ final class Campaign extends Command
 
     private function start(MailQueue\Campaign $campaign): int
     {
-        $text = $this->args->text('at');
-        $at = $text === null ? null : Arguments::time($text) ?? throw Stop::usage('--at takes a '
-            . 'time, such as 2026-12-01T08:00 or "tomorrow 08:00" (UTC), not "'
-            . Terminal::safe($text) . '".');
-        $at === null || $at > time() || throw Stop::usage('--at ' . Terminal::safe($text)
-            . ' is in the past.');
+        $at = $this->time('at');
         $of = $campaign->progress();
         $of['recipients'] > 0 || throw Stop::config('The campaign has no recipients yet: '
             . $this->settings->command('campaign add ' . Terminal::word($of['name']) . ' FILE'));
         return $this->act($campaign, static fn () => $campaign->start($at));
+    }
+
+    private function time(string $option): ?int
+    {
+        $text = $this->args->text($option);
+        $at = $text === null ? null : Arguments::time($text) ?? throw Stop::usage("--$option takes "
+            . 'a time, such as 2026-12-01T08:00 or "tomorrow 08:00" (UTC), not "'
+            . Terminal::safe($text) . '".');
+        $at === null || $at > time() || throw Stop::usage("--$option " . Terminal::safe($text)
+            . ' is in the past.');
+        return $at;
     }
 
     /** @param callable(): void $change */

@@ -66,6 +66,7 @@ enum mq_status mq_adding_begin(struct mq_queue *queue, int64_t campaign_id, stru
     adding->chunk = CHUNK_LEAST;
     bool before = false; /* who wrote before does not count */
     enum mq_status status = mq_mailing_open(queue, campaign_id, &adding->mailing, err);
+    status = status == MQ_OK ? mq_campaign_check_expiry(queue, campaign_id, 0, err) : status;
     status = status == MQ_OK ? mq_queue_wait(queue, 0, &before, err) : status;
     if (status != MQ_OK) {
         mq_adding_free(adding);

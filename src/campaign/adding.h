@@ -10,7 +10,8 @@
 struct mq_adding;
 
 /* Takes recipients for a campaign. The queue that the functions get can be another each time: PHP
- * code runs between them. MQ_CONFIG: the campaign has no message, or is cancelled. */
+ * code runs between them. MQ_CONFIG: the campaign has no message, is cancelled, or its mails have
+ * expired. */
 enum mq_status mq_adding_begin(struct mq_queue *queue, int64_t campaign_id, struct mq_adding **out,
                                struct mq_error *err);
 /* Checks a recipient, and stores the last ones if they are enough for a transaction. The address

@@ -98,7 +98,7 @@ final class MailQueue\Backoff
   public static fixed(int $delay = 15, int $maxAttempts = 50): MailQueue\Backoff
 final class MailQueue\Campaign
   private __construct()
-  public setMessage(array $message, string $type = "campaign", int $priority = -10, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?string $relay = null): void
+  public setMessage(array $message, string $type = "campaign", int $priority = -10, ?int $maxAttempts = null, ?string $envelopeFrom = null, ?string $relay = null, DateTimeInterface|int|null $expiresAt = null, ?array $dsn = null, ?string $list = null): void
   public add(Traversable|array $recipients, ?callable $onRefused = null): int
   public start(DateTimeInterface|int|null $at = null): void
   public pause(): void

@@ -65,6 +65,10 @@ on_backends(['native', 'pgsql', 'mysql'], function (Backend $backend): void {
     foreach (['yesterday', 'soon', ''] as $at) {
         $run('start', 'spring', '--at', $at);
     }
+    $run('create', 'spring', $message, '--expires', 'yesterday');
+    $run('create', 'spring', $message, '--expires', '2100-01-01 08:00');
+    $run('start', 'spring', '--at', '2100-01-01 08:00');
+    $run('create', 'spring', $message, '--type', 'news', '--priority', '-20', '--max-attempts', '1', '--expires', '2100-01-02');
     $run('start', 'spring', '--at', '2100-01-01 08:00');
     $run('pause', 'spring');
     $run('resume', 'spring');
@@ -169,6 +173,14 @@ start spring --at soon: exit 64
 mailqueue: --at takes a time, such as 2026-12-01T08:00 or "tomorrow 08:00" (UTC), not "soon".
 start spring --at : exit 64
 mailqueue: --at takes a time, such as 2026-12-01T08:00 or "tomorrow 08:00" (UTC), not "".
+create spring message.json --expires yesterday: exit 64
+mailqueue: --expires yesterday is in the past.
+create spring message.json --expires 2100-01-01 08:00: exit 0
+The message is set. Next: mailqueue campaign add spring FILE
+start spring --at 2100-01-01 08:00: exit 78
+mailqueue: expiresAt: the campaign's mails expire before they could be sent; set its message with a later time, or make another campaign
+create spring message.json --type news --priority -20 --max-attempts 1 --expires 2100-01-02: exit 0
+The message is set. Next: mailqueue campaign add spring FILE
 start spring --at 2100-01-01 08:00: exit 0
 spring starts at TIME: 0 of 7 recipients are done.
 pause spring: exit 0

@@ -66,6 +66,17 @@ $report = $queue->work("smtp://127.0.0.1:$server->port");
 echo "$report->sent sent\n";
 echo implode("\n", wait_for('4 mails', fn() => count($server->envelopes()) >= 4 ? $server->envelopes() : null)), "\n";
 
+echo "-- a campaign, and its test\n";
+$server = new SmtpSink();
+$campaign = $queue->queue->campaign('spring');
+$campaign->setMessage(['from' => 'me@example.com', 'subject' => 'x', 'text' => 'x'], dsn: ['notify' => ['failure'], 'ret' => 'hdrs', 'envid' => 'spring']);
+$campaign->add(['to@example.org']);
+$campaign->test(['me@example.org']);
+$campaign->start();
+$report = $queue->work("smtp://127.0.0.1:$server->port");
+echo "$report->sent sent\n";
+echo implode("\n", wait_for('2 mails', fn() => count($server->envelopes()) >= 2 ? $server->envelopes() : null)), "\n";
+
 echo "-- what is refused\n";
 foreach ([['notify' => 'sometimes'], ['notify' => ['never', 'delay']], ['notify' => [1]], ['notify' => true],
     ['ret' => 'body'], ['ret' => 1], ['envid' => ''], ['envid' => "a\r\nDATA"], ['envid' => 'a b'],
@@ -100,6 +111,10 @@ exit 64 mailqueue: sendmail: -V: must have 1 to 100 octets, not 150 ("+" and "="
 <me@example.com> | <to@example.org>
 <me@example.com> | <to@example.org>
 <me@example.com> | <to@example.org> NOTIFY=NEVER
+-- a campaign, and its test
+2 sent
+<me@example.com> RET=HDRS ENVID=spring | <me@example.org> NOTIFY=FAILURE
+<me@example.com> RET=HDRS ENVID=spring | <to@example.org> NOTIFY=FAILURE
 -- what is refused
 {"notify":"sometimes"}: ValueError: dsn[notify]: must be "never", or any of "success", "failure" and "delay"
 {"notify":["never","delay"]}: ValueError: dsn[notify]: "never" excludes the others; write it alone

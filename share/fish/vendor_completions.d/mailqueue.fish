@@ -142,6 +142,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l priority -d '
 complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l max-attempts -d 'create' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l envelope-from -d 'create' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l relay -d 'create' -r -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailReserve mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailMaxWorkers mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailRelayRoutes mailSlowDomains mailHoursKept mailLastRun mailSuppressed mailSuppressionKey mailCampaigns mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l expires -d 'create' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l at -d 'start' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l watch -d 'status'
 complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l as -d 'test' -r -f

@@ -16,14 +16,22 @@
 #include "php/class/exceptions.h"
 #include "php/message/given_message.h"
 #include "php/message/holder.h"
+#include "php/message/mail.h"
 #include "php_mailqueue.h"
 #include "queue/campaign/campaign.h"
-#include "queue/enqueue.h"
+#include "queue/queue.h"
 
 /* ---- setMessage() ---- */
 
+/* Arguments that are not converted yet; NULL: not given. */
+struct given {
+    zval *message, *expires_at, *dsn;
+    zend_string *sender;
+};
+
 struct setting {
     struct mq_php_fields fields;
+    struct mq_php_arguments args; /* only expires_at and notify, which own nothing */
     struct mq_campaign_setup setup;
     struct mq_buffer octets;
     char *message_id, *envelope_from;
@@ -69,12 +77,31 @@ static enum mq_status check_fields(const struct mq_php_fields *fields, struct mq
                  : MQ_OK;
 }
 
+/* Takes the header X-MailQueue-Relay out of the message; an argument has priority over it. */
+static void take_relay(struct setting *setting)
+{
+    struct mq_php_fields *fields = &setting->fields;
+    struct mq_str named = {NULL, 0};
+    size_t kept = 0;
+    for (size_t i = 0; i < fields->compose.header_count; i++) {
+        if (mq_php_is_relay_header(fields->headers[i].name)) {
+            named = mq_str_trim(fields->headers[i].value);
+        } else {
+            fields->headers[kept++] = fields->headers[i];
+        }
+    }
+    fields->compose.header_count = kept;
+    setting->setup.relay = setting->setup.relay.data ? setting->setup.relay : named;
+}
+
 static enum mq_status make_message(struct setting *setting, const zend_string *sender,
                                    struct mq_error *err)
 {
     struct mq_php_fields *fields = &setting->fields;
     fields->compose.max_size = (size_t)MAILQUEUE_G(max_message_size);
     MQ_TRY(check_fields(fields, err));
+    MQ_TRY(mq_php_check_list(setting->setup.list, fields->list, err));
+    take_relay(setting);
     MQ_TRY(find_sender(setting, sender, err));
     MQ_TRY(make_id(setting, err));
     enum mq_status status = mq_campaign_message_make(&fields->compose, &setting->octets, err);
@@ -84,7 +111,7 @@ static enum mq_status make_message(struct setting *setting, const zend_string *s
     setting->setup.message = mq_buffer_view(&setting->octets);
     setting->setup.message_id = setting->message_id;
     setting->setup.envelope_from = setting->envelope_from;
-    setting->setup.list = fields->list;
+    setting->setup.list = fields->list.data ? fields->list : setting->setup.list;
     setting->setup.list_url = fields->list_url;
     return status;
 }
@@ -95,32 +122,48 @@ static int to_int(zend_long value)
     return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
 }
 
-/* Reading the message can run PHP code, so the queue is opened afterwards. */
-static void set_message(zval *object, const zval *message, struct setting *setting,
-                        const zend_string *sender)
+static enum mq_status convert(const struct given *given, struct setting *setting,
+                              struct mq_error *err)
+{
+    struct mq_php_arguments *args = &setting->args;
+    MQ_TRY(mq_php_array_read_template(given->message, &setting->fields, err));
+    MQ_TRY(given->dsn ? mq_php_arguments_dsn(args, given->dsn, err) : MQ_OK);
+    MQ_TRY(given->expires_at ? mq_php_time_of(given->expires_at, "expiresAt", &args->expires_at,
+                                              &args->expires, err)
+                             : MQ_OK);
+    setting->setup.expires_at = args->expires_at;
+    setting->setup.notify = &args->notify;
+    return make_message(setting, given->sender, err);
+}
+
+/* Converting can run PHP code, so the queue is opened afterwards. */
+static void set_message(zval *object, const struct given *given, struct setting *setting)
 {
     struct mq_php_campaign self;
     struct mq_error err;
-    enum mq_status status = mq_php_array_read_template(message, &setting->fields, &err);
-    if (status == MQ_OK) {
-        status = make_message(setting, sender, &err);
-    }
+    enum mq_status status = convert(given, setting, &err);
     if (!mq_php_ok(status, &err) || mq_php_is_leaving() || !mq_php_campaign_use(object, &self)) {
         return;
     }
-    status = mq_campaign_set(self.queue, self.id, &setting->setup, &err);
+    int64_t now_s = mq_clock_now_s(mq_queue_clock(self.queue));
+    status = mq_php_arguments_check_expiry(&setting->args, now_s, &err);
+    if (status == MQ_OK) {
+        status = mq_campaign_set(self.queue, self.id, &setting->setup, &err);
+    }
     mq_php_campaign_ok(&self, status, &err);
 }
 
 ZEND_METHOD(MailQueue_Campaign, setMessage)
 {
-    zval *message, holder;
-    zend_string *type = NULL, *sender = NULL, *relay = NULL;
+    zval holder;
+    struct given given = {.message = NULL};
+    zend_string *type = NULL, *relay = NULL, *list = NULL;
     zend_long priority = -10, attempts = 0;
     bool no_maximum = true;
 
-    if (zend_parse_parameters(ZEND_NUM_ARGS(), "a|Sll!S!S!", &message, &type, &priority, &attempts,
-                              &no_maximum, &sender, &relay) == FAILURE) {
+    if (zend_parse_parameters(ZEND_NUM_ARGS(), "a|Sll!S!S!z!a!S!", &given.message, &type, &priority,
+                              &attempts, &no_maximum, &given.sender, &relay, &given.expires_at,
+                              &given.dsn, &list) == FAILURE) {
         RETURN_THROWS();
     }
     struct setting *setting = mq_php_holder_new(&holder, sizeof *setting, clear_setting);
@@ -128,7 +171,8 @@ ZEND_METHOD(MailQueue_Campaign, setMessage)
     setting->setup.priority = to_int(priority);
     setting->setup.max_attempts = no_maximum ? 0 : attempts == 0 ? -1 : to_int(attempts);
     setting->setup.relay = mq_php_view(relay);
-    set_message(ZEND_THIS, message, setting, sender);
+    setting->setup.list = mq_php_view(list);
+    set_message(ZEND_THIS, &given, setting);
     zval_ptr_dtor(&holder);
 }
 
@@ -138,6 +182,7 @@ ZEND_METHOD(MailQueue_Campaign, setMessage)
 struct sample {
     struct mq_mailing *mailing;
     struct mq_campaign campaign;
+    struct mq_notify notify;
     struct mq_recipient_row row;
     struct mq_buffer mail;
     char *address;
@@ -185,7 +230,9 @@ static enum mq_status render(struct sample *sample, const char *address, const c
 static enum mq_status open_sample(const struct mq_php_campaign *self, const zend_string *address,
                                   struct sample *sample, struct mq_error *err)
 {
+    int64_t expires_at; /* a test does not expire */
     MQ_TRY(mq_campaign_read(self->queue, self->id, &sample->campaign, err));
+    MQ_TRY(mq_campaign_terms(self->queue, self->id, &expires_at, &sample->notify, err));
     MQ_TRY(mq_mailing_open(self->queue, self->id, &sample->mailing, err));
     return find_recipient(self, address, sample, err);
 }
@@ -276,6 +323,7 @@ static enum mq_status enqueue_test(const struct mq_php_campaign *self, struct sa
         .message_id = message_id,
         .envelope_from = campaign->envelope_from,
         .recipients = &recipients,
+        .notify = &sample->notify,
         .relay = {campaign->relay, campaign->relay ? strlen(campaign->relay) : 0}};
     enum mq_status status =
         message_id ? render(sample, address, message_id, err) : mq_error_nomem(err);

@@ -200,11 +200,16 @@ static enum mq_status make_message_id(struct mq_php_mail *mail,
 
 /* ---- the relay that the message names ---- */
 
+bool mq_php_is_relay_header(struct mq_str name)
+{
+    return mq_str_equal_nocase(name, MQ_STR("X-MailQueue-Relay"));
+}
+
 static bool find_relay(struct mq_str message, struct mq_message_fields *field)
 {
     mq_message_fields_init(field, message);
     while (mq_message_fields_next(field)) {
-        if (mq_str_equal_nocase(field->name, MQ_STR("X-MailQueue-Relay"))) {
+        if (mq_php_is_relay_header(field->name)) {
             return true;
         }
     }
@@ -228,6 +233,15 @@ static enum mq_status take_relay(struct mq_php_mail *mail, struct mq_error *err)
     return MQ_OK;
 }
 
+enum mq_status mq_php_check_list(struct mq_str given, struct mq_str named, struct mq_error *err)
+{
+    return !given.data || !named.data || mq_str_equal(given, named)
+               ? MQ_OK
+               : mq_error_set(err, MQ_MESSAGE, "list",
+                              "list: the message names another one in unsubscribe[list]; name the "
+                              "list once");
+}
+
 /* Sets the scope if the argument names the list; the message can have named it already. */
 static enum mq_status take_list(struct mq_php_mail *mail, const zend_string *given,
                                 struct mq_error *err)
@@ -241,11 +255,7 @@ static enum mq_status take_list(struct mq_php_mail *mail, const zend_string *giv
         mq_buffer_str(&mail->scope, list);
         return mail->scope.failed ? mq_error_nomem(err) : MQ_OK;
     }
-    return mq_str_equal(list, mq_str_skip(scope, strlen(MQ_SCOPE_OF_LIST)))
-               ? MQ_OK
-               : mq_error_set(err, MQ_MESSAGE, "list",
-                              "list: the message names another one in unsubscribe[list]; name the "
-                              "list once");
+    return mq_php_check_list(list, mq_str_skip(scope, strlen(MQ_SCOPE_OF_LIST)), err);
 }
 
 enum mq_status mq_php_mail_compose(struct mq_php_mail *mail, const zval *value,
@@ -276,14 +286,20 @@ static int to_int(zend_long value)
     return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
 }
 
+enum mq_status mq_php_arguments_check_expiry(const struct mq_php_arguments *args, int64_t now_s,
+                                             struct mq_error *err)
+{
+    return !args->expires || args->expires_at > now_s
+               ? MQ_OK
+               : mq_error_set(err, MQ_INVALID, "expiresAt",
+                              "expiresAt: must be later than now; leave it out for a mail that "
+                              "does not expire");
+}
+
 enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php_arguments *args,
                                    int64_t now_s, struct mq_error *err)
 {
-    if (args->expires && args->expires_at <= now_s) {
-        return mq_error_set(err, MQ_INVALID, "expiresAt",
-                            "expiresAt: must be later than now; leave it out for a mail that does "
-                            "not expire");
-    }
+    MQ_TRY(mq_php_arguments_check_expiry(args, now_s, err));
     const struct mq_php_message *message =
         Z_ISUNDEF(args->message) ? NULL : mq_php_message_of(&args->message);
     MQ_TRY(take_envelope(mail, args, err));

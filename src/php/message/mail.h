@@ -43,6 +43,14 @@ enum mq_status mq_php_arguments_dsn(struct mq_php_arguments *args, const zval *v
 enum mq_status mq_php_arguments_read(struct mq_php_arguments *args, HashTable *array,
                                      struct mq_error *err);
 
+/* MQ_INVALID if expires_at is over; also for a campaign's mails. */
+enum mq_status mq_php_arguments_check_expiry(const struct mq_php_arguments *args, int64_t now_s,
+                                             struct mq_error *err);
+/* MQ_MESSAGE if the argument `list` is given, and the message's unsubscribe[list] is another. */
+enum mq_status mq_php_check_list(struct mq_str given, struct mq_str named, struct mq_error *err);
+/* Whether a header of the message names its relay. */
+bool mq_php_is_relay_header(struct mq_str name);
+
 /* A mail ready to be stored, in malloc'ed memory; zero it first. `job` points into the other
  * members and into the arguments, so both must outlive it. */
 struct mq_php_mail {

@@ -86,6 +86,7 @@ static enum mq_status write_state(struct mq_tx *tx, int64_t id, enum mq_campaign
         MQ_ARGS(mq_int(id), mq_cstr(mq_campaign_state_name(acts[act].to)),
                 mq_int(start_at > tx->now_s ? start_at : tx->now_s), mq_int(start_at));
     if (act == MQ_CAMPAIGN_START) {
+        MQ_TRY(mq_campaign_check_expiry(tx->queue, id, start_at, err));
         return mq_sql_exec_text(
             tx->queue, "UPDATE {M} SET state = ?2, started_at = ?3, start_at = ?4 WHERE id = ?1",
             args, err);

@@ -13,6 +13,7 @@
 
 struct mq_ids;
 struct mq_job;
+struct mq_notify;
 struct mq_queue;
 
 #define MQ_CAMPAIGN_DUE      1000  /* jobs, about, that are due or being sent */
@@ -64,8 +65,10 @@ struct mq_campaign_setup {
     struct mq_str mail_type;
     int priority, max_attempts;
     const char *message_id, *envelope_from;
-    struct mq_str relay;          /* data NULL: by the sender */
-    struct mq_str list, list_url; /* data NULL: mail to no list */
+    struct mq_str relay;            /* data NULL: by the sender */
+    struct mq_str list, list_url;   /* data NULL: mail to no list; no page to unsubscribe at */
+    int64_t expires_at;             /* of its mails; 0: never */
+    const struct mq_notify *notify; /* NULL: the relay's default */
 };
 /* Sets the message of a draft. MQ_CONFIG: it is none; MQ_INVALID: a value is out of range. */
 enum mq_status mq_campaign_set(struct mq_queue *queue, int64_t id,
@@ -73,6 +76,12 @@ enum mq_status mq_campaign_set(struct mq_queue *queue, int64_t id,
 /* Appends the octets of the message; none if it has not been set. */
 enum mq_status mq_campaign_load(struct mq_queue *queue, int64_t id, struct mq_buffer *out,
                                 struct mq_error *err);
+/* Reads of the setup what is stored with the message. */
+enum mq_status mq_campaign_terms(struct mq_queue *queue, int64_t id, int64_t *expires_at,
+                                 struct mq_notify *notify, struct mq_error *err);
+/* MQ_CONFIG: the mails expire before `start_at`, or have expired by now. */
+enum mq_status mq_campaign_check_expiry(struct mq_queue *queue, int64_t id, int64_t start_at,
+                                        struct mq_error *err);
 
 /* What a person does with a campaign. MQ_CONFIG if its state does not allow it; no change if it has
  * the state already. After `cancel` and `pause`, no mail of it is claimed; what is being sent is

@@ -1,12 +1,18 @@
 /* Rows of campaigns: reads them, creates drafts, sets their message. The message is in the table of
  * bodies, under the campaign's id with a minus: a campaign's row is written again with each claim.
- */
+ * A line before its octets has the terms of its mails, unless there are none: when they expire, or
+ * 0, and what a job's column `fields` has. So it begins with a digit, which no message does. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ascii.h"
+#include "mime/notify.h"
 #include "queue/campaign/internal.h"
+#include "queue/config/keys.h"
 #include "queue/enqueue.h"
 #include "queue/handle.h"
+#include "queue/queue.h"
 #include "queue/sql/schema.h"
 #include "queue/sql/transaction.h"
 #include "queue/suppress/suppress.h"
@@ -227,20 +233,51 @@ enum mq_status mq_campaign_open(struct mq_queue *queue, struct mq_str name, int6
 
 static enum mq_status check_setup(const struct mq_campaign_setup *setup, struct mq_error *err)
 {
+    struct mq_buffer scope = {0};
+    if (setup->list.data) {
+        mq_buffer_cstr(&scope, MQ_SCOPE_OF_LIST);
+        mq_buffer_str(&scope, setup->list);
+    }
     struct mq_new_job job = {.mail_type = setup->mail_type,
                              .priority = setup->priority,
+                             .expires_at = setup->expires_at,
                              .max_attempts = setup->max_attempts,
                              .message_id = setup->message_id,
                              .envelope_from = setup->envelope_from,
-                             .relay = setup->relay};
-    return mq_new_job_check(&job, err);
+                             .relay = setup->relay,
+                             .scope = mq_buffer_view(&scope)};
+    enum mq_status status = scope.failed ? mq_error_nomem(err) : mq_new_job_check(&job, err);
+    mq_buffer_clear(&scope);
+    return status;
 }
 
-static enum mq_status write_message(struct mq_queue *queue, int64_t id, struct mq_str message,
-                                    struct mq_error *err)
+static void write_terms(const struct mq_campaign_setup *setup, struct mq_buffer *out)
 {
-    MQ_TRY(mq_sql_exec(queue, MQ_SQL_DELETE_BODY, MQ_ARGS(mq_int(-id)), err));
-    return mq_sql_exec(queue, MQ_SQL_INSERT_BODY, MQ_ARGS(mq_int(-id), mq_blob(message)), err);
+    bool asks = setup->notify && mq_notify_asks(setup->notify);
+    if (setup->expires_at || asks) {
+        mq_buffer_printf(out, "%" PRId64 " ", setup->expires_at);
+        if (asks) {
+            mq_notify_write(setup->notify, out);
+        }
+        mq_buffer_char(out, '\n');
+    }
+}
+
+static enum mq_status write_message(struct mq_queue *queue, int64_t id,
+                                    const struct mq_campaign_setup *setup, struct mq_error *err)
+{
+    struct mq_buffer content = {0};
+    write_terms(setup, &content);
+    mq_buffer_str(&content, setup->message);
+    enum mq_status status = content.failed
+                                ? mq_error_nomem(err)
+                                : mq_sql_exec(queue, MQ_SQL_DELETE_BODY, MQ_ARGS(mq_int(-id)), err);
+    if (status == MQ_OK) {
+        status = mq_sql_exec(queue, MQ_SQL_INSERT_BODY,
+                             MQ_ARGS(mq_int(-id), mq_blob(mq_buffer_view(&content))), err);
+    }
+    mq_buffer_clear(&content);
+    return status;
 }
 
 static enum mq_status write_setup(struct mq_queue *queue, const struct mq_campaign *campaign,
@@ -256,10 +293,8 @@ static enum mq_status write_setup(struct mq_queue *queue, const struct mq_campai
                 mq_cstr(setup->envelope_from), mq_text(setup->relay),
                 mq_text(mq_buffer_view(&scope)), mq_text(setup->list_url));
     enum mq_status status =
-        scope.failed ? mq_error_nomem(err)
-        : scope.len > MQ_SCOPE_MAX
-            ? mq_error_set(err, MQ_INVALID, "unsubscribe[list]",
-                           "unsubscribe[list] must have at most %d octets", MQ_SCOPE_MAX - 5)
+        scope.failed
+            ? mq_error_nomem(err)
             : mq_sql_exec_text(queue,
                                "UPDATE {M} SET mail_type = ?2, priority = ?3, max_attempts = ?4, "
                                "message_id = ?5, envelope_from = ?6, relay = ?7, scope = ?8, "
@@ -281,7 +316,7 @@ static enum mq_status set(struct mq_tx *tx, int64_t id, const struct mq_campaign
                            "the campaign is %s: its message can be set before it starts",
                            mq_campaign_state_name(campaign.state));
     mq_campaign_clear(&campaign);
-    return status == MQ_OK ? write_message(tx->queue, id, setup->message, err) : status;
+    return status == MQ_OK ? write_message(tx->queue, id, setup, err) : status;
 }
 
 enum mq_status mq_campaign_set(struct mq_queue *queue, int64_t id,
@@ -295,13 +330,54 @@ enum mq_status mq_campaign_set(struct mq_queue *queue, int64_t id,
     return status;
 }
 
+/* Cuts the line of terms off, without its line end; it is empty if there is none. */
+static struct mq_str cut_terms(struct mq_str *content)
+{
+    struct mq_str none = {NULL, 0};
+    bool has = content->len > 0 && mq_is_digit(content->data[0]);
+    return has ? mq_str_cut_at(content, '\n') : none;
+}
+
 enum mq_status mq_campaign_load(struct mq_queue *queue, int64_t id, struct mq_buffer *out,
                                 struct mq_error *err)
 {
     enum mq_status status;
     if (mq_sql_row(queue, MQ_SQL_BODY, MQ_ARGS(mq_int(-id)), &status, err)) {
-        mq_buffer_str(out, mq_sql_column_str(queue, 0));
+        struct mq_str content = mq_sql_column_str(queue, 0);
+        cut_terms(&content);
+        mq_buffer_str(out, content);
         mq_sql_finish(queue);
     }
     return status == MQ_OK && out->failed ? mq_error_nomem(err) : status;
+}
+
+/* Reads only as much as terms can have: a message can have attachments of many MB. */
+enum mq_status mq_campaign_terms(struct mq_queue *queue, int64_t id, int64_t *expires_at,
+                                 struct mq_notify *notify, struct mq_error *err)
+{
+    *expires_at = 0;
+    *notify = (struct mq_notify){0};
+    enum mq_status status = mq_sql_query_template(
+        queue, "SELECT substr(content, 1, 500) FROM {b} WHERE id = ?1", MQ_ARGS(mq_int(-id)), err);
+    while (mq_sql_next(queue, &status, err)) {
+        struct mq_str content = mq_sql_column_str(queue, 0);
+        struct mq_str terms = cut_terms(&content);
+        mq_config_parse_int(mq_str_cut_at(&terms, ' '), expires_at);
+        status = mq_notify_read(terms, notify, err);
+    }
+    return status;
+}
+
+enum mq_status mq_campaign_check_expiry(struct mq_queue *queue, int64_t id, int64_t start_at,
+                                        struct mq_error *err)
+{
+    int64_t now_s = 0, expires_at;
+    struct mq_notify notify;
+    MQ_TRY(mq_queue_now(queue, &now_s, err));
+    MQ_TRY(mq_campaign_terms(queue, id, &expires_at, &notify, err));
+    return expires_at == 0 || expires_at > (start_at > now_s ? start_at : now_s)
+               ? MQ_OK
+               : mq_error_set(err, MQ_CONFIG, "expiresAt",
+                              "expiresAt: the campaign's mails expire before they could be sent; "
+                              "set its message with a later time, or make another campaign");
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mime/notify.h"
 #include "queue/campaign/feed.h"
 #include "queue/campaign/internal.h"
 #include "queue/claim.h"
@@ -57,59 +58,88 @@ static enum mq_status piece_end(struct mq_queue *queue, const struct mq_campaign
         MQ_ARGS(mq_int(campaign->fed_to), mq_int(campaign->last_id), mq_int(room)), to, err);
 }
 
-/* Writes the statement that makes the jobs. Numbers are in its text, because PostgreSQL takes a
- * parameter in a SELECT for a text. */
-static void write_insert(struct mq_tx *tx, const struct mq_campaign *campaign, int64_t to,
-                         struct mq_buffer *text)
+/* The next recipients, and what their jobs have beside the campaign's columns. */
+struct piece {
+    int64_t to; /* its last recipient */
+    int64_t expires_at;
+    struct mq_notify notify;
+};
+
+static void write_or_null(struct mq_buffer *text, int64_t value)
 {
-    mq_buffer_cstr(text, "INSERT INTO {t}(message_id, mail_type, envelope_from, relay, scope, "
-                         "recipients, cleared, campaign_id, recipient_id, status, priority, "
-                         "max_attempts, next_attempt_at, created_at) "
-                         "SELECT {B}, address, cleared, campaign_id, id, 'pending', ");
-    mq_buffer_printf(text, "%d, ", campaign->priority);
-    if (campaign->max_attempts) {
-        mq_buffer_printf(text, "%d", campaign->max_attempts);
+    if (value) {
+        mq_buffer_printf(text, "%" PRId64 ", ", value);
     } else {
-        mq_buffer_cstr(text, "NULL");
+        mq_buffer_cstr(text, "NULL, ");
     }
-    mq_buffer_printf(text,
-                     ", %" PRId64 ", %" PRId64 " FROM {p} WHERE id > %" PRId64 " AND id <= %" PRId64
-                     " ORDER BY id",
-                     tx->now_s, tx->now_s, campaign->fed_to, to);
 }
 
-/* Makes jobs of the recipients up to `to`; *fed says how many. */
-static enum mq_status make_jobs(struct mq_tx *tx, const struct mq_campaign *campaign, int64_t to,
-                                int64_t *fed, struct mq_error *err)
+/* Writes the statement that makes the jobs. Numbers are in its text, because PostgreSQL takes a
+ * parameter in a SELECT for a text. */
+static void write_insert(struct mq_tx *tx, const struct mq_campaign *campaign,
+                         const struct piece *piece, struct mq_buffer *text)
+{
+    mq_buffer_cstr(text, "INSERT INTO {t}(message_id, mail_type, envelope_from, relay, scope, "
+                         "fields, recipients, cleared, campaign_id, recipient_id, status, "
+                         "max_attempts, expires_at, priority, next_attempt_at, created_at) "
+                         "SELECT {B}, ?7, address, cleared, campaign_id, id, 'pending', ");
+    write_or_null(text, campaign->max_attempts);
+    write_or_null(text, piece->expires_at);
+    mq_buffer_printf(text,
+                     "%d, %" PRId64 ", %" PRId64 " FROM {p} WHERE id > %" PRId64
+                     " AND id <= %" PRId64 " ORDER BY id",
+                     campaign->priority, tx->now_s, tx->now_s, campaign->fed_to, piece->to);
+}
+
+/* Makes the jobs of a piece; *fed says how many. */
+static enum mq_status make_jobs(struct mq_tx *tx, const struct mq_campaign *campaign,
+                                const struct piece *piece, int64_t *fed, struct mq_error *err)
 {
     struct mq_str id = mq_str_of(campaign->message_id);
     const char *at = memchr(id.data, '@', id.len);
     size_t begin = at ? (size_t)(at - id.data) : id.len;
-    struct mq_buffer text = {0}, first = {0};
+    struct mq_buffer text = {0}, first = {0}, fields = {0};
     mq_buffer_append(&first, id.data, begin);
     mq_buffer_char(&first, '.');
-    write_insert(tx, campaign, to, &text);
-    struct mq_args args = MQ_ARGS(mq_text(mq_buffer_view(&first)),
-                                  mq_text((struct mq_str){id.data + begin, id.len - begin}),
-                                  mq_cstr(campaign->mail_type), mq_cstr(campaign->envelope_from),
-                                  mq_cstr(campaign->relay), mq_cstr(campaign->scope));
-    enum mq_status status = text.failed || first.failed
+    write_insert(tx, campaign, piece, &text);
+    if (mq_notify_asks(&piece->notify)) {
+        mq_notify_write(&piece->notify, &fields);
+    }
+    struct mq_args args = MQ_ARGS(
+        mq_text(mq_buffer_view(&first)), mq_text((struct mq_str){id.data + begin, id.len - begin}),
+        mq_cstr(campaign->mail_type), mq_cstr(campaign->envelope_from), mq_cstr(campaign->relay),
+        mq_cstr(campaign->scope), mq_text(mq_buffer_view(&fields)));
+    enum mq_status status = text.failed || first.failed || fields.failed
                                 ? mq_error_nomem(err)
                                 : mq_sql_exec_text(tx->queue, text.data, args, err);
     *fed = mq_sql_changes(tx->queue);
     mq_buffer_clear(&text);
     mq_buffer_clear(&first);
+    mq_buffer_clear(&fields);
     return status;
+}
+
+/* Makes no jobs for those that are left, because these would be deleted as expired at once. */
+static enum mq_status skip_rest(struct mq_queue *queue, int64_t id, struct mq_error *err)
+{
+    return mq_sql_exec_text(queue,
+                            "UPDATE {M} SET fed_to = last_id, fed = recipients WHERE id = ?1",
+                            MQ_ARGS(mq_int(id)), err);
 }
 
 static enum mq_status feed_some(struct mq_tx *tx, const struct mq_campaign *campaign, int64_t room,
                                 int64_t *fed, struct mq_error *err)
 {
-    int64_t to = 0;
-    MQ_TRY(piece_end(tx->queue, campaign, room, &to, err));
-    MQ_TRY(make_jobs(tx, campaign, to, fed, err));
+    struct piece next = {.to = 0};
+    MQ_TRY(mq_campaign_terms(tx->queue, campaign->id, &next.expires_at, &next.notify, err));
+    if (next.expires_at && next.expires_at <= tx->now_s) {
+        *fed = 1; /* the next claim can end the campaign */
+        return skip_rest(tx->queue, campaign->id, err);
+    }
+    MQ_TRY(piece_end(tx->queue, campaign, room, &next.to, err));
+    MQ_TRY(make_jobs(tx, campaign, &next, fed, err));
     return mq_sql_exec_text(tx->queue, "UPDATE {M} SET fed_to = ?1, fed = fed + ?2 WHERE id = ?3",
-                            MQ_ARGS(mq_int(to), mq_int(*fed), mq_int(campaign->id)), err);
+                            MQ_ARGS(mq_int(next.to), mq_int(*fed), mq_int(campaign->id)), err);
 }
 
 /* ---- the end ---- */
