@@ -35,5 +35,5 @@ done
 zpty -w z "$2"$'\t'
 while zpty -r z line; do
     print -r -- ${line%$'\r\n'}
-done | awk '/\0/ { if (seen++) exit; next } seen' | sort -u
+done 2>/dev/null | awk '/\0/ { if (seen++) exit; next } seen' | sort -u
 rm -f $setup
