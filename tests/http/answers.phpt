@@ -26,7 +26,9 @@ function meets(string $what, array ...$answers): void
     $queue->add('mail', ['a@example.org']);
     $api->answers(['status' => 200, 'body' => SES['answer']['body']], ...$answers);
     $begun = time();
-    $report = $queue->work(ses($api, "&final_timeout=$timeout"), onUncertain: \MailQueue\OnUncertain::Hold);
+    // The API that leaves has to get the mail on a connection that is kept.
+    $connections = in_array('leave', array_column($answers, 'do'), true) ? ['connections' => 1] : [];
+    $report = $queue->work(ses($api, "&final_timeout=$timeout"), ...$connections, onUncertain: \MailQueue\OnUncertain::Hold);
     $until = $queue->queue->stats()->pausedUntil;
     $seconds = $until === null ? 0 : $until - $begun;
     $seconds = match (true) {
@@ -65,6 +67,7 @@ meets('200 that is no receipt', ['status' => 200, 'body' => '<html>Welcome</html
 
 echo "-- no answer\n";
 meets('the connection ends behind the request', ['do' => 'close']);
+meets('the connection ends behind the request, and no other can be made', ['do' => 'leave']);
 meets('silence', ['do' => 'hang']);
 meets('half an answer', ['raw' => "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"MessageId\":\"1", 'do' => 'close']);
 meets('the head alone', ['raw' => "HTTP/1.1 200 OK\r\nContent-Le", 'do' => 'close']);
@@ -156,6 +159,9 @@ a redirect: pending 0, 1 sent, 2 requests, some s pause
   parked: 200
 -- no answer
 the connection ends behind the request: parked 1 uncertain 1 for uncertain, 1 sent, 2 requests, no s pause
+  uncertain: it closed the connection without an answer
+  parked: it closed the connection without an answer
+the connection ends behind the request, and no other can be made: parked 1 uncertain 1 for uncertain, 1 sent, 2 requests, no s pause
   uncertain: it closed the connection without an answer
   parked: it closed the connection without an answer
 silence: parked 1 uncertain 1 for uncertain, 1 sent, 2 requests, some s pause

@@ -14,7 +14,8 @@ writes them down, and answers. SETTINGS is a JSON file:
   status, fields, body     an answer
   raw                      its bytes, in place of these (latin-1)
   endless                  the same bytes again and again until the client closes
-  do                       "close": closes after the request; "hang": says nothing
+  do                       "close": closes after the request; "leave": the same, and takes no new
+                           connections any more; "hang": says nothing
   early                    true: done as soon as the request's head is there
 
     api_server.py --vectors     checks the signatures' arithmetic by AWS's published examples
@@ -146,7 +147,9 @@ class Connection(asyncio.Protocol):
             self.transport.write(answer["raw"].encode("latin-1"))
         elif "do" not in answer:
             self.transport.write(self.server.encode(answer))
-        if answer.get("do") == "close":
+        if answer.get("do") == "leave":
+            self.server.listening.close()
+        if answer.get("do") in ("close", "leave"):
             self.transport.close()
 
     async def pour(self, answer):
@@ -214,13 +217,13 @@ async def serve(settings):
     if "cert" in settings:
         tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         tls.load_cert_chain(settings["cert"], settings["key"])
-    listening = await loop.create_server(lambda: Connection(server), "127.0.0.1", 0, ssl=tls,
+    server.listening = listening = await loop.create_server(lambda: Connection(server), "127.0.0.1", 0, ssl=tls,
                                          backlog=1024)
     port = listening.sockets[0].getsockname()[1]
     with open(server.path("port.new"), "w", encoding="ascii") as file:
         file.write(str(port))
     os.rename(server.path("port.new"), server.path("port"))
-    await listening.serve_forever()
+    await loop.create_future()
 
 
 def check_vectors():

@@ -1,7 +1,7 @@
 /* Makes libcurl's requests what mail needs: each is sent at most once. libcurl repeats a request by
- * itself if a kept connection turns out to be dead; on_seek() allows that only as long as the
- * server cannot have the whole request. HTTP/1.1 only: an HTTP/2 server may refuse streams after
- * the body has left, and libcurl does not tell that from a lost connection. */
+ * itself if a kept connection turns out to be dead; on_prereq() and on_seek() allow that only as
+ * long as the server cannot have the whole request. HTTP/1.1 only: an HTTP/2 server may refuse
+ * streams after the body has left, and libcurl does not tell that from a lost connection. */
 #include "send/http/exchange.h"
 
 #include <curl/curl.h>
@@ -37,6 +37,7 @@ struct mq_http_exchange {
     struct mq_http_body *body;
     int64_t deadline_ms;
     bool connected, connect_only;
+    bool kept;     /* it leaves over a connection that was there before */
     bool joined;   /* libcurl has the whole body and writes it with the head */
     bool ended;    /* libcurl has the last piece of the body */
     bool repeated; /* libcurl wanted to repeat a request that may have left */
@@ -72,6 +73,7 @@ static bool takes_last(struct mq_http_exchange *exchange)
 static int on_prereq(void *context, char *peer, char *local, int peer_port, int local_port)
 {
     struct mq_http_exchange *exchange = context;
+    long connects = 0;
     (void)peer;
     (void)local;
     (void)peer_port;
@@ -80,6 +82,8 @@ static int on_prereq(void *context, char *peer, char *local, int peer_port, int 
         exchange->repeated = true;
         return CURL_PREREQFUNC_ABORT;
     }
+    curl_easy_getinfo(exchange->easy, CURLINFO_NUM_CONNECTS, &connects);
+    exchange->kept = connects == 0;
     if (exchange->body != NULL) {
         exchange->body->pos = 0;
     } else {
@@ -205,7 +209,7 @@ static bool add_field(struct mq_http_exchange *exchange, const char *field)
     return longer != NULL;
 }
 
-/* libcurl signs the hash that this field names, because the body is not in its hands. */
+/* libcurl signs the hash that this field names, because it may not have the body. */
 static bool add_hash(struct mq_http_exchange *exchange, const struct mq_http_request *request)
 {
     struct mq_buffer field = {0};
@@ -319,15 +323,28 @@ int64_t mq_http_exchange_deadline(const struct mq_http_exchange *exchange)
     return exchange->deadline_ms;
 }
 
+static curl_off_t uploaded(const struct mq_http_exchange *exchange)
+{
+    curl_off_t octets = 0;
+    curl_easy_getinfo(exchange->easy, CURLINFO_SIZE_UPLOAD_T, &octets);
+    return octets;
+}
+
+/* Whether libcurl was about to repeat the request: it forgets what has left over a kept connection
+ * when it makes another one. */
+static bool was_repeating(const struct mq_http_exchange *exchange)
+{
+    return exchange->repeated ||
+           (exchange->ended && exchange->body != NULL && exchange->kept && uploaded(exchange) == 0);
+}
+
 /* Whether the server may have the whole request. */
 static bool is_whole(const struct mq_http_exchange *exchange)
 {
-    curl_off_t uploaded = 0;
     if (!exchange->ended || exchange->body == NULL) {
         return exchange->ended;
     }
-    curl_easy_getinfo(exchange->easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
-    return exchange->repeated || (size_t)uploaded >= mq_http_body_size(exchange->body);
+    return exchange->repeated || (size_t)uploaded(exchange) >= mq_http_body_size(exchange->body);
 }
 
 static void describe(const struct mq_http_exchange *exchange, CURLcode code, const char *given,
@@ -348,6 +365,7 @@ static void conclude(struct mq_http_exchange *exchange, CURLcode code, const cha
                      struct mq_http_result *out)
 {
     long status = 0;
+    exchange->repeated = was_repeating(exchange);
     *out = (struct mq_http_result){.connected = exchange->connected,
                                    .whole = is_whole(exchange),
                                    .early = exchange->early,
@@ -416,7 +434,9 @@ bool mq_http_wait(struct mq_http_client *client, int timeout_ms)
     bool added = client->added;
     client->added = false;
     /* One perform() for the new requests and the ready ones: it looks at each request under way. */
-    curl_multi_poll(client->multi, NULL, 0, added ? 0 : timeout_ms, &events);
+    if (!added) {
+        curl_multi_poll(client->multi, NULL, 0, timeout_ms, &events);
+    }
     curl_multi_perform(client->multi, &running);
     return added || events > 0;
 }

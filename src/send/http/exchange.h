@@ -52,7 +52,7 @@ struct mq_http_result {
     char reason[MQ_HTTP_REASON_MAX];
 };
 
-/* Whether this libcurl signs a request whose body is read in pieces. */
+/* Whether this libcurl signs a request by the hash of its body. */
 bool mq_http_can_sign(void);
 /* Borrows `dsn`, `events` and `trace`, which must outlive the client. Only `trace` can be NULL. */
 enum mq_status mq_http_client_new(const struct mq_dsn *dsn, const struct mq_http_events *events,
@@ -70,8 +70,8 @@ void mq_http_exchange_cancel(struct mq_http_exchange *exchange, const char *reas
 /* When the request has taken too long, by the system's monotonic clock in milliseconds. */
 int64_t mq_http_exchange_deadline(const struct mq_http_exchange *exchange);
 
-/* Goes on with all requests. Waits until something happens, at most timeout_ms; false: nothing did,
- * perhaps because a signal came. */
+/* Goes on with all requests. If none has just begun, waits until something happens, at most
+ * timeout_ms; false: nothing did, perhaps because a signal came. */
 bool mq_http_wait(struct mq_http_client *client, int timeout_ms);
 /* Takes the next exchange that has ended; returns its owner, or NULL. */
 void *mq_http_take(struct mq_http_client *client, struct mq_http_result *out);

@@ -1,5 +1,5 @@
-/* Reads a request's body: base64 is made while it leaves, so that hundreds of mails under way need
- * no second copy. */
+/* Reads a request's body. A small one is made one text; of a larger one, base64 is made while it
+ * leaves, so that it needs no second copy. */
 #include "send/http/payload.h"
 
 #include <string.h>
@@ -127,6 +127,7 @@ const char *mq_http_body_join(struct mq_http_body *body)
         return NULL;
     }
     whole.len = mq_http_body_read(body, whole.data, size);
+    whole.data[whole.len] = '\0';
     body->spare = body->head;
     body->head = whole;
     forget(body);
@@ -174,7 +175,12 @@ void mq_http_body_reset(struct mq_http_body *body)
         mq_http_body_clear(body);
         return;
     }
+    struct mq_buffer head = body->head;
     forget(body);
+    if (head.capacity > body->spare.capacity) { /* the larger one is for the whole body */
+        body->head = body->spare;
+        body->spare = head;
+    }
     mq_buffer_reset(&body->head);
 }
 

@@ -18,8 +18,9 @@ struct mq_http_body {
 size_t mq_http_body_size(const struct mq_http_body *body);
 /* Writes the next bytes into out, less than `size` only at the end; returns how many. */
 size_t mq_http_body_read(struct mq_http_body *body, char *out, size_t size);
-/* Makes one text of a body of at most 16 KB, which then leaves in one write with the request's
- * head. Returns it, valid until the body is reset; NULL: it is larger and is read in pieces. */
+/* Makes one text of a body of at most 16 KB, which then mostly leaves in one write with the
+ * request's head. Returns it, valid until the body is reset; NULL: it is larger and is read in
+ * pieces. */
 const char *mq_http_body_join(struct mq_http_body *body);
 /* Appends the SHA-256 of the whole body in hex. False: this build has no OpenSSL. */
 bool mq_http_body_hash(const struct mq_http_body *body, struct mq_buffer *out);
