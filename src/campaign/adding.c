@@ -20,6 +20,7 @@
 #define CHUNK_MS     16           /* without the commit, which takes its time also for few */
 #define SHARED_MS    4            /* the same while other programs write */
 #define SHARED_GAP   2            /* times as long they have the file then */
+#define SHARED_MAX   1000         /* ms of that, however slow the disk is */
 #define SHARED_FOR   10000        /* ms after the last of their transactions */
 #define CHUNK_LEAST  500          /* the first ones are stored in the order in which they came */
 #define BATCH_MAX    32768        /* recipients */
@@ -114,17 +115,19 @@ static void adapt(struct mq_adding *adding, int64_t ms)
     }
 }
 
-/* Leaves the file to other programs after a transaction of `ms`, if they write. */
+/* Leaves the file to other programs after a transaction of `ms`, if they write. If that cannot be
+ * asked, the next transaction says why. */
 static enum mq_status share(struct mq_adding *adding, int64_t ms, struct mq_queue *queue,
                             struct mq_error *err)
 {
     bool others_write = false;
-    int64_t gap_ms = is_shared(adding) ? SHARED_GAP * (ms + 1) : 0;
-    MQ_TRY(mq_queue_wait(queue, gap_ms, &others_write, err));
+    int64_t gap_ms = SHARED_GAP * (ms + 1) < SHARED_MAX ? SHARED_GAP * (ms + 1) : SHARED_MAX;
+    enum mq_status status =
+        mq_queue_wait(queue, is_shared(adding) ? gap_ms : 0, &others_write, err);
     if (others_write) {
         adding->shared_until_ms = now_ms(adding) + SHARED_FOR;
     }
-    return MQ_OK;
+    return status == MQ_THROWN || status == MQ_BAILOUT ? status : MQ_OK;
 }
 
 static bool has_rest(const struct batch *batch)
@@ -151,7 +154,7 @@ static enum mq_status store_some(struct mq_adding *adding, struct batch *batch,
     MQ_TRY(status);
     adding->added += all.added;
     adapt(adding, all.held_ms);
-    return share(adding, all.held_ms, queue, err);
+    return share(adding, all.locked_ms, queue, err);
 }
 
 /* Stores what is left of a batch, and empties it. */

@@ -30,7 +30,8 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo "-- what is refused\n";
     $campaign = $queue->campaign('spring');
     foreach ([['expiresAt' => time()], ['expiresAt' => 0], ['expiresAt' => -1], ['expiresAt' => 'tomorrow'], ['dsn' => ['notify' => 'sometimes']], ['dsn' => ['orcpt' => 'x']],
-        ['message' => $link + $message, 'list' => 'other'], ['list' => ''], ['list' => str_repeat('x', 186)], ['list' => "a\nb"], ['message' => ['headers' => ['X-MailQueue-Relay' => '']] + $message]] as $wrong) {
+        ['message' => $link + $message, 'list' => 'other'], ['list' => ''], ['list' => str_repeat('x', 186)], ['list' => "a\nb"], ['message' => ['headers' => ['X-MailQueue-Relay' => '']] + $message],
+        ['message' => ['headers' => ['X-MailQueue-Relay' => '{{region}}']] + $message, 'relay' => 'own']] as $wrong) {
         echo thrown(fn() => $campaign->setMessage(...$wrong + ['message' => $message])), "\n";
     }
 
@@ -81,10 +82,34 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $held->resume();
     echo $work(), ' ', $work(), ' ', $progress($held), ' ', json_encode($finished), "\n";
 
-    echo "-- a draft that has expired\n";
+    echo "-- a list that is named after its recipients\n";
+    $named = $queue->campaign('named');
+    $named->setMessage($message);
+    $named->add($people(0, 3));
+    $named->setMessage($message, list: 'news');
+    $named->start();
+    echo $work(), ' ', $progress($named), "\n";
+
+    echo "-- a draft that has expired, one without recipients, one with failures\n";
+    $end = time() + 6;
     $draft = $queue->campaign('draft');
-    $draft->setMessage($message, expiresAt: time() + 3);
-    sleep(4);
+    $draft->setMessage($message, expiresAt: $end);
+    $empty = $queue->campaign('empty');
+    $empty->setMessage($message, expiresAt: $end);
+    $empty->start();
+    $failing = $queue->campaign('failing');
+    $failing->setMessage($message, expiresAt: $end);
+    $failing->add($people(0, 1));
+    $failing->start();
+    foreach (array_merge($queue->claim(10), $queue->claim(10)) as $job) {
+        $queue->fail($job, 'no such user', permanent: true);
+    }
+    echo $work(), ' ', $progress($empty), "\n";
+    while (time() <= $end) {
+        usleep(50_000);
+    }
+    echo $work(), ' ', $progress($empty), "\n";
+    echo thrown(fn() => $failing->retryFailed()), ' ', count($failing->failures()), "\n";
     echo thrown(fn() => $draft->add(['new@example.net'])), "\n", thrown(fn() => $draft->start()), "\n";
     $draft->setMessage($message);
     echo $draft->add(['new@example.net']), "\n";
@@ -103,6 +128,7 @@ ValueError: list must have 1 to 185 octets, not 0
 ValueError: list must have 1 to 185 octets, not 186
 ValueError: list has the control character U+000A at octet 2; remove it
 ValueError: relay must have 1 to 190 octets, not 0
+MailQueue\MessageException [headers]: headers: X-MailQueue-Relay is the same for all mails of a campaign, so it cannot be a template; write the key of a relay
 -- what each mail gets
 2 X-Other: yes Hello r0@example.net
 MailQueue\Exception: expiresAt: the campaign's mails expire before they could be sent; set its message with a later time, or make another campaign {"state":"draft","recipients":2,"waiting":2}
@@ -116,7 +142,12 @@ sent 4 expired 0 suppressed 0 {"state":"running","recipients":1500,"waiting":500
 MailQueue\Exception: expiresAt: the campaign's mails expire before they could be sent; set its message with a later time, or make another campaign
 sent 0 expired 996 suppressed 0 {"state":"finished","recipients":1500,"sent":4,"gone":1496,"onFinished":"called"} {"state":"paused","recipients":20,"held":18,"sent":2}
 sent 0 expired 18 suppressed 0 sent 0 expired 0 suppressed 0 {"state":"finished","recipients":20,"sent":2,"gone":18,"onFinished":"called"} ["late","held"]
--- a draft that has expired
+-- a list that is named after its recipients
+sent 2 expired 0 suppressed 1 {"state":"finished","recipients":3,"sent":2,"suppressed":1,"onFinished":"called"}
+-- a draft that has expired, one without recipients, one with failures
+sent 0 expired 0 suppressed 0 {"state":"running"}
+sent 0 expired 0 suppressed 0 {"state":"finished","onFinished":"called"}
+MailQueue\Exception: expiresAt: the campaign's mails expire before they could be sent; set its message with a later time, or make another campaign 1
 MailQueue\Exception: expiresAt: the campaign's mails expire before they could be sent; set its message with a later time, or make another campaign
 MailQueue\Exception: expiresAt: the campaign's mails expire before they could be sent; set its message with a later time, or make another campaign
 1

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "campaign/mailing.h"
+#include "core/ascii.h"
 #include "core/clock.h"
 #include "mime/idn.h"
 #include "mime/subject.h"
@@ -78,7 +79,7 @@ static enum mq_status check_fields(const struct mq_php_fields *fields, struct mq
 }
 
 /* Takes the header X-MailQueue-Relay out of the message; an argument has priority over it. */
-static void take_relay(struct setting *setting)
+static enum mq_status take_relay(struct setting *setting, struct mq_error *err)
 {
     struct mq_php_fields *fields = &setting->fields;
     struct mq_str named = {NULL, 0};
@@ -92,6 +93,11 @@ static void take_relay(struct setting *setting)
     }
     fields->compose.header_count = kept;
     setting->setup.relay = setting->setup.relay.data ? setting->setup.relay : named;
+    return mq_str_find(named, '{') < named.len
+               ? mq_error_set(err, MQ_MESSAGE, "headers",
+                              "headers: X-MailQueue-Relay is the same for all mails of a campaign, "
+                              "so it cannot be a template; write the key of a relay")
+               : MQ_OK;
 }
 
 static enum mq_status make_message(struct setting *setting, const zend_string *sender,
@@ -101,7 +107,7 @@ static enum mq_status make_message(struct setting *setting, const zend_string *s
     fields->compose.max_size = (size_t)MAILQUEUE_G(max_message_size);
     MQ_TRY(check_fields(fields, err));
     MQ_TRY(mq_php_check_list(setting->setup.list, fields->list, err));
-    take_relay(setting);
+    MQ_TRY(take_relay(setting, err));
     MQ_TRY(find_sender(setting, sender, err));
     MQ_TRY(make_id(setting, err));
     enum mq_status status = mq_campaign_message_make(&fields->compose, &setting->octets, err);

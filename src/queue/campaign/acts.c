@@ -377,7 +377,7 @@ static enum mq_status check_retry(struct mq_queue *queue, int64_t id, struct mq_
     enum mq_campaign_state state = campaign.state;
     mq_campaign_clear(&campaign);
     return state == MQ_CAMPAIGN_FINISHED || state == MQ_CAMPAIGN_RUNNING
-               ? MQ_OK
+               ? mq_campaign_check_expiry(queue, id, 0, err)
                : mq_error_set(err, MQ_CONFIG, "state",
                               "the campaign is %s: only one that runs or has finished can try its "
                               "failed mails again",

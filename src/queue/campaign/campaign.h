@@ -104,7 +104,8 @@ struct mq_recipient {
 struct mq_recipients {
     const struct mq_recipient *items;
     size_t count;
-    int64_t added, held_ms; /* out: how many were new; for how long it had the lock */
+    int64_t added;              /* out: how many were new */
+    int64_t held_ms, locked_ms; /* out: for how long it had the lock, without and with the commit */
 };
 /* Adds recipients that are not there yet, in one transaction. */
 enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id, struct mq_recipients *all,

@@ -280,6 +280,14 @@ static enum mq_status write_message(struct mq_queue *queue, int64_t id,
     return status;
 }
 
+/* Those that were added before were looked up for another list: claims look them up again. */
+static enum mq_status forget_lookups(struct mq_queue *queue, int64_t id, struct mq_error *err)
+{
+    return mq_sql_exec_text(
+        queue, "UPDATE {p} SET cleared = NULL WHERE id > ?1 AND id < ?2 AND cleared IS NOT NULL",
+        MQ_ARGS(mq_int(id * MQ_RECIPIENT_IDS), mq_int((id + 1) * MQ_RECIPIENT_IDS)), err);
+}
+
 static enum mq_status write_setup(struct mq_queue *queue, const struct mq_campaign *campaign,
                                   const struct mq_campaign_setup *setup, struct mq_error *err)
 {
@@ -300,6 +308,9 @@ static enum mq_status write_setup(struct mq_queue *queue, const struct mq_campai
                                "message_id = ?5, envelope_from = ?6, relay = ?7, scope = ?8, "
                                "list_url = ?9 WHERE id = ?1",
                                args, err);
+    if (status == MQ_OK && !mq_str_equal(mq_buffer_view(&scope), mq_str_of(campaign->scope))) {
+        status = forget_lookups(queue, campaign->id, err);
+    }
     mq_buffer_clear(&scope);
     return status;
 }
@@ -351,7 +362,7 @@ enum mq_status mq_campaign_load(struct mq_queue *queue, int64_t id, struct mq_bu
     return status == MQ_OK && out->failed ? mq_error_nomem(err) : status;
 }
 
-/* Reads only as much as terms can have: a message can have attachments of many MB. */
+/* Takes only as much as terms can have: a message can have attachments of many MB. */
 enum mq_status mq_campaign_terms(struct mq_queue *queue, int64_t id, int64_t *expires_at,
                                  struct mq_notify *notify, struct mq_error *err)
 {

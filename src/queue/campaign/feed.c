@@ -144,12 +144,27 @@ static enum mq_status feed_some(struct mq_tx *tx, const struct mq_campaign *camp
 
 /* ---- the end ---- */
 
+/* Without any recipient a campaign goes on: they may still come, unless it expires. */
+static enum mq_status may_end(struct mq_tx *tx, const struct mq_campaign *campaign, bool *may,
+                              struct mq_error *err)
+{
+    int64_t expires_at = 0;
+    struct mq_notify notify;
+    MQ_TRY(campaign->recipients == 0
+               ? mq_campaign_terms(tx->queue, campaign->id, &expires_at, &notify, err)
+               : MQ_OK);
+    *may = campaign->recipients > 0 || (expires_at > 0 && expires_at <= tx->now_s);
+    return MQ_OK;
+}
+
 /* The last settled job ends the campaign, in the same transaction: this one has the row's lock, so
- * it sees what all others did. Without any recipient a campaign goes on: they may still come. */
+ * it sees what all others did. */
 static enum mq_status end(struct mq_tx *tx, const struct mq_campaign *campaign,
                           struct mq_claim *claim, struct mq_error *err)
 {
-    if (campaign->recipients == 0) {
+    bool may = false;
+    MQ_TRY(may_end(tx, campaign, &may, err));
+    if (!may) {
         return MQ_OK;
     }
     claim->finished = true;

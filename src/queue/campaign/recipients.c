@@ -151,7 +151,7 @@ enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id, struct mq_rec
 {
     struct mq_tx tx = {.queue = queue};
     struct adding a = {.queue = queue, .items = all->items, .count = all->count};
-    all->added = all->held_ms = 0;
+    all->added = all->held_ms = all->locked_ms = 0;
     if (a.count == 0) {
         return MQ_OK;
     }
@@ -162,6 +162,7 @@ enum mq_status mq_campaign_add(struct mq_queue *queue, int64_t id, struct mq_rec
         status = add(&tx, id, &a, &all->added, err);
         all->held_ms = held_ms(&tx);
     }
+    all->locked_ms = held_ms(&tx);
     mq_buffer_clear(&a.addresses);
     free(a.values);
     free(a.checks);
