@@ -28,12 +28,12 @@ static enum mq_outcome recorded(const struct mq_target *target, enum mq_intent_p
     return in_body ? MQ_OUTCOME_UNCERTAIN : target->result;
 }
 
-/* Whether some have the mail already: a mail API gets it in several requests. */
-static bool has_delivered(const struct mq_transfer *transfer)
+/* Whether some have the mail already, or may have it: a mail API gets it in several requests. */
+static bool was_handed_over(const struct mq_transfer *transfer)
 {
     bool has = false;
     for (size_t i = 0; i < transfer->target_count; i++) {
-        has = has || transfer->targets[i].result == MQ_OUTCOME_DELIVERED;
+        has = has || mq_outcomes[transfer->targets[i].result].handed_over;
     }
     return has;
 }
@@ -42,7 +42,7 @@ static bool has_delivered(const struct mq_transfer *transfer)
 static void write_intent(struct mq_delivery *delivery, enum mq_intent_phase phase)
 {
     const struct mq_transfer *transfer = &delivery->transfer;
-    if (phase == MQ_INTENT_ENVELOPE && has_delivered(transfer)) {
+    if (phase == MQ_INTENT_ENVELOPE && was_handed_over(transfer)) {
         phase = MQ_INTENT_ACCEPTED;
     }
     struct mq_intent_entry entry = {.job_id = delivery->job.id, .phase = phase};
@@ -64,9 +64,11 @@ static void write_intent(struct mq_delivery *delivery, enum mq_intent_phase phas
     mq_intent_write(delivery->run->intent, delivery->slot, &entry);
 }
 
+/* By two clocks: other runs judge the lease by the wall clock, which may have jumped ahead. */
 static bool lease_is_over(const struct mq_delivery *delivery)
 {
-    return mq_run_now_ms(delivery->run) >= delivery->lease_end_ms;
+    return mq_run_now_ms(delivery->run) >= delivery->lease_end_ms ||
+           mq_run_now_s(delivery->run) >= delivery->job.locked_until;
 }
 
 /* Writes the intent record first, then reads the clock. A worker that takes the job over reads the

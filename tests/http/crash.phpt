@@ -67,32 +67,33 @@ echo $queue->state('large'), "\n";
 
 // SES takes 50 recipients in a request: the other ten get a second one.
 echo "-- kill -9 between the two requests of a mail\n";
-$queue = new TestQueue();
-$queue->add('many', array_map(static fn(int $i): string => "r$i@example.org", range(1, 60)),
-    message('many', str_repeat("0123456789 abcdef\n", 120000)));
-$worker = worker($queue, "ses+https://KEY:SECRET@127.0.0.1:$port?region=x&tls=none", 'echo "up\n";
-    $queue->runWorker($dsn, log: "", onUncertain: MailQueue\OnUncertain::Hold);');
-$worker->line();
-$client = stream_socket_accept($socket, 30);
-for ($left = 0; ($line = rtrim(fgets($client), "\r\n")) !== '';) {
-    $left = sscanf($line, 'Content-Length: %d')[0] ?? $left;
+foreach (['200 OK' => SES['answer']['body'], '502 Bad Gateway' => ''] as $status => $body) {
+    $queue = new TestQueue();
+    $queue->add('many', array_map(static fn(int $i): string => "r$i@example.org", range(1, 60)),
+        message('many', str_repeat("0123456789 abcdef\n", 120000)));
+    $worker = worker($queue, "ses+https://KEY:SECRET@127.0.0.1:$port?region=x&tls=none", 'echo "up\n";
+        $queue->runWorker($dsn, log: "", onUncertain: MailQueue\OnUncertain::Hold);');
+    $worker->line();
+    $client = stream_socket_accept($socket, 30);
+    for ($left = 0; ($line = rtrim(fgets($client), "\r\n")) !== '';) {
+        $left = sscanf($line, 'Content-Length: %d')[0] ?? $left;
+    }
+    fwrite($client, "HTTP/1.1 100 Continue\r\n\r\n");
+    for (; $left > 0; $left -= strlen($piece)) {
+        $piece = fread($client, min($left, 65536));
+    }
+    fwrite($client, "HTTP/1.1 $status\r\nContent-Length: " . strlen($body) . "\r\n\r\n$body");
+    echo strtok(fgets($client), ' '), "\n"; // the second one begins
+    posix_kill($worker->pid(), SIGKILL);
+    $worker->end();
+    $api = new Api(SES);
+    $queue->work(ses($api), onUncertain: \MailQueue\OnUncertain::Hold);
+    foreach ($api->requests() as $request) {
+        $to = json_decode($request['body'], true)['Destination']['ToAddresses'];
+        echo count($to), ' recipients, from ', $to[0], "\n";
+    }
+    echo substr($queue->state('many'), 0, 34), "\n";
 }
-fwrite($client, "HTTP/1.1 100 Continue\r\n\r\n");
-for (; $left > 0; $left -= strlen($piece)) {
-    $piece = fread($client, min($left, 65536));
-}
-$body = SES['answer']['body'];
-fwrite($client, "HTTP/1.1 200 OK\r\nContent-Length: " . strlen($body) . "\r\n\r\n$body");
-echo strtok(fgets($client), ' '), "\n"; // the second one begins
-posix_kill($worker->pid(), SIGKILL);
-$worker->end();
-$api = new Api(SES);
-$queue->work(ses($api), onUncertain: \MailQueue\OnUncertain::Hold);
-foreach ($api->requests() as $request) {
-    $to = json_decode($request['body'], true)['Destination']['ToAddresses'];
-    echo count($to), ' recipients, from ', $to[0], "\n";
-}
-echo $queue->state('many'), "\n";
 
 // The token endpoint takes each refresh token once; then PHP code runs for long.
 echo "-- kill -9 after a new refresh token came\n";
@@ -145,6 +146,8 @@ failed 1
 POST
 10 recipients, from r51@example.org
 gone
+POST
+parked 1 uncertain 1 for uncertain
 -- kill -9 after a new refresh token came
 up, composes, composes
 refresh-02

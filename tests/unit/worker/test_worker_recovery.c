@@ -412,6 +412,28 @@ static void test_stopped_before_the_body(void **state)
     assert_int_equal(count_files(scene, ".intent"), 0);
 }
 
+static struct scene_worker *jumping;
+
+static void clock_jumps(struct fake_relay *relay, struct mq_transfer *transfer)
+{
+    (void)relay;
+    (void)transfer;
+    jumping->wall_ahead_s += jumping->counter++ == 0 ? 2 * jumping->options.lease_s : 0;
+}
+
+/* The wall clock, by which others judge the lease, jumps ahead just before the body: it does not
+ * leave, because another worker may have taken the mail over. */
+static void test_clock_jumps_before_the_body(void **state)
+{
+    struct scene_worker *scene = jumping = *state;
+    start(scene, 1);
+    scene->relay.on_body = clock_jumps;
+    run_worker(scene);
+    assert_int_equal(scene->counter, 2); /* it began again, with a new lease */
+    assert_int_equal(scene->relay.bodies, 1);
+    assert_int_equal(scene->report.sent, 1);
+}
+
 /* Stopped after the body: uncertain for the other worker. */
 static void test_stopped_behind_the_body(void **state)
 {
@@ -434,7 +456,7 @@ int main(void)
         T(test_death_with_many_claimed), T(test_death_behind_many_leases),
         T(test_death_beside_a_run),      T(test_death_is_found_meanwhile),
         T(test_death_without_a_record),  T(test_stopped_before_the_body),
-        T(test_stopped_behind_the_body),
+        T(test_stopped_behind_the_body), T(test_clock_jumps_before_the_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
