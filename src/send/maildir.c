@@ -129,11 +129,23 @@ static void failed(struct maildir *self, struct mq_transfer *transfer, const cha
     mq_transport_return_pending(&self->transport);
 }
 
+static void uncertain(struct maildir *self, struct mq_transfer *transfer, const char *what,
+                      int error)
+{
+    char reply[MQ_TARGET_REPLY_MAX];
+    snprintf(reply, sizeof reply, "%s: %.100s", what, strerror(error));
+    mq_transport_set_results(&self->transport, transfer, MQ_OUTCOME_UNCERTAIN, 0, reply);
+}
+
 static void put_in_place(struct maildir *self, struct mq_transfer *transfer, struct file *file)
 {
     if (rename(file->temporary, file->final) != 0) {
         int error = errno;
-        unlink(file->temporary);
+        if (unlink(file->temporary) != 0) { /* on NFS the reply may be lost, not the rename */
+            uncertain(self, transfer, "the file may be in new", error);
+            mq_transport_give_back(&self->transport, transfer, MQ_TRANSFER_DONE);
+            return;
+        }
         transfer->enter(transfer, MQ_PHASE_ENVELOPE); /* back to ENVELOPE: not delivered */
         failed(self, transfer, "cannot move a file into new", error);
         return;
@@ -144,9 +156,7 @@ static void put_in_place(struct maildir *self, struct mq_transfer *transfer, str
                                  "accepted into a file");
         transfer->enter(transfer, MQ_PHASE_ACCEPTED);
     } else { /* the file exists, but a power failure may undo it */
-        char reply[MQ_TARGET_REPLY_MAX];
-        snprintf(reply, sizeof reply, "the directory could not be synced: %.100s", strerror(error));
-        mq_transport_set_results(&self->transport, transfer, MQ_OUTCOME_UNCERTAIN, 0, reply);
+        uncertain(self, transfer, "the directory could not be synced", error);
     }
     mq_transport_give_back(&self->transport, transfer, MQ_TRANSFER_DONE);
 }

@@ -24,6 +24,7 @@
 /* The system calls in order: f a file's fsync, d a directory's, r a rename. */
 static char calls[64];
 static int fail_file, fail_directory, fail_rename; /* errno values; 0: as usual */
+static bool renames;                               /* the rename that fails has happened */
 
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
@@ -52,6 +53,10 @@ int __wrap_fsync(int fd)
 
 int __wrap_rename(const char *from, const char *to)
 {
+    if (renames) {
+        __real_rename(from, to);
+        errno = fail_rename;
+    }
     return noted('r', fail_rename) ? -1 : __real_rename(from, to);
 }
 
@@ -208,6 +213,24 @@ static void test_rename_fails(void **state)
     mq_transport_free(transport);
 }
 
+/* On NFS, when the reply to the rename was lost. */
+static void test_rename_may_have_happened(void **state)
+{
+    (void)state;
+    struct fake_mail mail;
+    struct mq_transport *transport = open_box();
+    fail_rename = EIO;
+    renames = true;
+    fake_mail_init(&mail, MESSAGE, 1);
+    program_send(transport, &mail);
+    renames = false;
+    assert_int_equal(mail.transfer.end, MQ_TRANSFER_DONE);
+    assert_int_equal(mail.targets[0].result, MQ_OUTCOME_UNCERTAIN);
+    assert_string_equal(mail.phases, "EB");
+    assert_boxes(0, 1);
+    mq_transport_free(transport);
+}
+
 static void test_directory_is_not_synced(void **state)
 {
     (void)state;
@@ -323,6 +346,7 @@ int main(void)
         TEST(test_many),
         TEST(test_disk_full),
         TEST(test_rename_fails),
+        TEST(test_rename_may_have_happened),
         TEST(test_directory_is_not_synced),
         TEST(test_file_size_limit),
         TEST(test_directory_goes_away),
