@@ -116,7 +116,7 @@ static enum mq_status insert(struct mq_tx *tx, struct adding *a, int64_t *added,
     }
     struct mq_suppress_checks checks = {scope, a->campaign->id, a->checks, a->count, 0};
     MQ_TRY(mq_suppress_check(tx, &checks, err));
-    a->newest = checks.newest;
+    a->newest = tx->joined ? 0 : checks.newest; /* an older snapshot may lack suppressions */
     MQ_TRY(insert_all(a, err));
     return count_added(a, added, err);
 }

@@ -60,6 +60,7 @@ enum mq_status mq_claim_look_again(struct mq_tx *tx, struct mq_claim *claim, boo
     }
     enum mq_status status = mq_settings_load(tx->queue, tx->now_s, &settings, err);
     bool same = mq_settings_mark(&settings) == mq_settings_mark(&tx->settings);
+    tx->settings.suppressed = status == MQ_OK ? settings.suppressed : tx->settings.suppressed;
     if (status == MQ_OK && !(settings.enabled && same)) {
         claim->end = settings.enabled ? MQ_CLAIM_MORE : MQ_CLAIM_DISABLED;
         *stop = true;
