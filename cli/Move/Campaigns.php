@@ -17,7 +17,8 @@ final class Campaigns
         'message_id', 'envelope_from', 'relay', 'scope', 'list_url', 'start_at', 'created_at',
         'started_at', 'finished_at', 'on_finished', 'last_id', 'fed_to', 'recipients', 'fed',
         'sent', 'suppressed', 'uncertain'];
-    private const RECIPIENT = ['id', 'campaign_id', 'hash', 'address', 'name', 'fields', 'cleared'];
+    // Without `cleared`: the target looks them up again, because the campaign may get another list.
+    private const RECIPIENT = ['id', 'campaign_id', 'hash', 'address', 'name', 'fields'];
 
     public function __construct(
         private readonly Store $source,
@@ -51,6 +52,7 @@ final class Campaigns
             [$first, $end] = [$id * self::IDS, ($id + 1) * self::IDS];
             $there = $to->value("SELECT max(id) FROM $to->recipients WHERE id > $first "
                 . "AND id < $end");
+            $there = $this->areSame($first, (int) ($there ?? $first)) ? $there : null;
             $this->rows(
                 $from->recipients,
                 $to->recipients,
@@ -61,6 +63,17 @@ final class Campaigns
             $this->message(-$id);
         }
         $this->beginIds();
+    }
+
+    /** Whether all recipients up to an id are there still; otherwise deletes the target's. */
+    private function areSame(int $first, int $last): bool
+    {
+        $range = "id > $first AND id <= $last";
+        $count = static fn (Store $store): ?string
+            => $store->value("SELECT count(*) FROM $store->recipients WHERE $range");
+        $same = $count($this->source) === $count($this->target);
+        $same || $this->target->run("DELETE FROM {$this->target->recipients} WHERE $range");
+        return $same;
     }
 
     /** Deletes the copies from the target. */

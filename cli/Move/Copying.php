@@ -47,6 +47,10 @@ final class Copying
             $pair->checkFrom();
             $writer = new Writer($pair, $this->summed);
             $writer->write($from, $to);
+            if ($pair->from()->isOver) { // late mail has numbers of the source's own suppressions
+                $pair->target->run("UPDATE {$pair->target->jobs} SET cleared = NULL "
+                    . 'WHERE id > ? AND id <= ?', [$from, $to]);
+            }
             if ($record->cursor > $pair->from()->cursor) {
                 $pair->target->put(Record::FROM, $record);
             }
@@ -168,11 +172,16 @@ final class Copying
             $pair->checkFrom();
             (new Campaigns($pair->source, $pair->target))->copy();
             $own = (new Suppressions($pair->source, $pair->target))->copy($pair->from()->base);
+            $newest = (int) $pair->target->queue->config('mailSuppressed');
             foreach (MailQueue::configKeys() as $key => $about) {
                 // Each database has its own version of the tables, and its own records.
                 if (!in_array($key, [Names::VERSION, Names::KEY, Record::TO, Record::FROM], true)) {
                     $this->setting($key, $about['internal']);
                 }
+            }
+            if ($newest > (int) $pair->target->queue->config('mailSuppressed')) {
+                // Other job tables of this config table go on counting.
+                $pair->target->queue->setConfig('mailSuppressed', (string) $newest);
             }
             $pair->target->run("DELETE FROM {$pair->target->spent}");
             $rows = $pair->source->all("SELECT at, ABS(n) FROM {$pair->source->spent}");

@@ -281,7 +281,8 @@ final class Store
         return $this->record($key);
     }
 
-    private function lock(string $key): void
+    /** Locks a setting, within a transaction. */
+    public function lock(string $key): void
     {
         if ($this->kind !== 'sqlite') {
             $this->value('SELECT 1 FROM ' . $this->quoted($this->configTable) . ' WHERE '

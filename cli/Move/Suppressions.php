@@ -30,6 +30,9 @@ final class Suppressions
     public function copy(int $base): array
     {
         $own = [];
+        foreach ([$this->source, $this->target] as $store) {
+            $store->lock('mailSuppressed'); // as each suppression does
+        }
         foreach ($this->target->all('SELECT address, reason, scope, source, created_at FROM '
             . "{$this->target->suppressions} WHERE address IS NOT NULL ORDER BY seq") as $row) {
             [$address, $reason, $scope, $source, $at] = $row;

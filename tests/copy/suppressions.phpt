@@ -45,6 +45,14 @@ foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one
     echo "sent $report->sent suppressed $report->suppressed\n";
     $to->suppress('more@example.net');
     echo 'soft: ', $bounce($to, 4), ', ', $bounce($to, 5), "\n";
+    $to->suppress('hit@example.net');
+    foreach (range(1, 5) as $i) {
+        $from->suppress("there$i@example.net");
+    }
+    $from->enqueueMany($many('hit@example.net'));
+    migration($a->pdo(), $b->pdo())->run();
+    $report = $to->runWorker('null://null', log: '');
+    echo "late: sent $report->sent suppressed $report->suppressed\n";
     echo count($to->suppressions(10000)), ' ', (int) $to->config('mailSuppressed') >= 1104 ? 'counts on' : 'LOST', "\n";
     $rows = [];
 }
@@ -53,12 +61,15 @@ foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one
 sqlite to pgsql: 1103 [0,1,"list:news",1]
 sent 2 suppressed 4
 soft: known, suppressed
-1105 counts on
+late: sent 0 suppressed 1
+1106 counts on
 pgsql to mysql: 1103 [0,1,"list:news",1]
 sent 2 suppressed 4
 soft: known, suppressed
-1105 counts on
+late: sent 0 suppressed 1
+1106 counts on
 mysql to sqlite: 1103 [0,1,"list:news",1]
 sent 2 suppressed 4
 soft: known, suppressed
-1105 counts on
+late: sent 0 suppressed 1
+1106 counts on
