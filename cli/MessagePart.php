@@ -64,7 +64,8 @@ final class MessagePart
         }
         $line = '/(?:\A|\r?\n)--' . preg_quote($boundary, '/') . '(?:--)?[ \t]*(?:\r?\n|\z)/';
         $leaves = [];
-        foreach (array_slice(preg_split($line, $this->body) ?: [], 1) as $piece) {
+        $pieces = preg_split($line, $this->body, self::PARTS_MAX + 2) ?: [];
+        foreach (array_slice($pieces, 1, self::PARTS_MAX + 1) as $piece) {
             array_push($leaves, ...(new self($piece, $this->depth - 1))->leaves());
             if (count($leaves) > self::PARTS_MAX) {
                 break;

@@ -12,16 +12,18 @@ final class Gate
     public readonly string $address;
     private readonly string $host;
     private readonly bool $isProxied;
+    private const BY_PROXIES = ['HTTP_FORWARDED', 'HTTP_VIA', 'HTTP_X_FORWARDED_FOR',
+        'HTTP_X_FORWARDED_HOST', 'HTTP_X_FORWARDED_PROTO', 'HTTP_X_REAL_IP'];
 
     /** @param list<string> $proxies */
     public function __construct(private readonly Request $request, array $proxies)
     {
-        $peer = $request->server('REMOTE_ADDR');
+        $peer = self::plain($request->server('REMOTE_ADDR'));
         $isTrusted = in_array($peer, $proxies, true);
         $forwarded = $request->server('HTTP_X_FORWARDED_FOR');
         $this->isProxied = !$isTrusted
-            && $forwarded . $request->server('HTTP_FORWARDED')
-                . $request->server('HTTP_X_FORWARDED_PROTO') !== '';
+            && array_filter(self::BY_PROXIES, static fn (string $name): bool
+                => $request->server($name) !== '') !== [];
         $this->address = $isTrusted ? self::visitor($peer, $forwarded, $proxies) : $peer;
         $this->isSecure = $isTrusted
             ? strtolower($request->server('HTTP_X_FORWARDED_PROTO')) === 'https'
@@ -37,8 +39,19 @@ final class Gate
      */
     private static function visitor(string $peer, string $forwarded, array $proxies): string
     {
-        $others = array_map('trim', array_filter(explode(',', $forwarded)));
+        $others = array_filter(array_map(self::plain(...), explode(',', $forwarded)));
         return current(array_diff(array_reverse($others), $proxies)) ?: $peer;
+    }
+
+    /** A socket for both kinds has ::ffff:192.0.2.1 for 192.0.2.1; some proxies add a port. */
+    private static function plain(string $address): string
+    {
+        return (string) preg_replace(
+            ['/\A(?:::ffff:)?(\d+(?:\.\d+){3})(?::\d+)?\z/i',
+                '/\A\[([\da-f:.]+)\](?::\d+)?\z/i'],
+            '$1',
+            trim($address)
+        );
     }
 
     /** Says why the connection is refused; null: it is not. */

@@ -31,7 +31,9 @@ foreach (['127.0.0.1.evil.example', '127.evil.example:80', '[::1].evil.example',
 foreach (['127.0.0.1:8025', 'LOCALHOST', '[::1]:80', '127.8.9.10'] as $name) {
     $show($name, (new Browser($host, ['Host' => $name]))->get());
 }
-$show('a proxy', (new Browser($host, ['X-Forwarded-For' => '192.0.2.1']))->get());
+foreach (['X-Forwarded-For', 'X-Real-IP', 'Via'] as $name) {
+    $show("a proxy, $name", (new Browser($host, [$name => '192.0.2.1']))->get());
+}
 $show('PUT', (new Browser($host))->get('/', 'PUT'));
 
 echo "-- login\n";
@@ -119,6 +121,10 @@ foreach (['192.0.2.7', '192.0.2.8, 192.0.2.7', '192.0.2.7, 10.0.0.1', '192.0.2.9
     $guess = new Browser($host, ['X-Forwarded-For' => $for, 'X-Forwarded-Proto' => 'https', 'Host' => 'www.example.org']);
     echo "$for: ", $guess->logIn('wrong')->status, "\n";
 }
+foreach ([...array_fill(0, 5, '::ffff:192.0.2.50'), '::ffff:192.0.2.51', ...array_fill(0, 5, '192.0.2.60:1'), '192.0.2.60:2', '192.0.2.61:1', '[2001:db8::7]:1'] as $for) {
+    $guess = new Browser($host, ['X-Forwarded-For' => $for, 'X-Forwarded-Proto' => 'https', 'Host' => 'www.example.org']);
+    echo "$for: ", $guess->logIn('wrong')->status, "\n";
+}
 $show('a form through it', $secure->post(['action' => 'log-in', 'password' => 'x']));
 $secure->sends = ['Origin' => 'https://shop.example.org', 'X-Forwarded-Host' => 'shop.example.org', 'X-Forwarded-Proto' => 'https'];
 $show('the host that the proxy names', $secure->get()->post(['action' => 'log-in', 'password' => PASSWORD]));
@@ -146,7 +152,9 @@ localhost.evil.example: 403 This page is only shown over HTTPS. Open it with htt
 LOCALHOST: 403 Log in
 [::1]:80: 403 Log in
 127.8.9.10: 403 Log in
-a proxy: 403 This request came through a proxy (127.0.0.1) that is not known. Name its address in MAILQUEUE_PAGE_PROXIES, or in mailqueue.page_proxies in php.ini.
+a proxy, X-Forwarded-For: 403 This request came through a proxy (127.0.0.1) that is not known. Name its address in MAILQUEUE_PAGE_PROXIES, or in mailqueue.page_proxies in php.ini.
+a proxy, X-Real-IP: 403 This request came through a proxy (127.0.0.1) that is not known. Name its address in MAILQUEUE_PAGE_PROXIES, or in mailqueue.page_proxies in php.ini.
+a proxy, Via: 403 This request came through a proxy (127.0.0.1) that is not known. Name its address in MAILQUEUE_PAGE_PROXIES, or in mailqueue.page_proxies in php.ini.
 PUT: 405 This page only knows GET and POST.
 -- login
 403 This is not the password.
@@ -215,6 +223,20 @@ __Host-mailqueue=…; Path=/; HttpOnly; SameSite=Strict; Secure
 192.0.2.7: 403
 192.0.2.8, 192.0.2.7: 429
 192.0.2.7, 192.0.2.8: 403
+::ffff:192.0.2.50: 403
+::ffff:192.0.2.50: 403
+::ffff:192.0.2.50: 403
+::ffff:192.0.2.50: 403
+::ffff:192.0.2.50: 403
+::ffff:192.0.2.51: 403
+192.0.2.60:1: 403
+192.0.2.60:1: 403
+192.0.2.60:1: 403
+192.0.2.60:1: 403
+192.0.2.60:1: 403
+192.0.2.60:2: 429
+192.0.2.61:1: 403
+[2001:db8::7]:1: 403
 a form through it: 403 Log in
 the host that the proxy names: 200 Overview
 and another: 403 This form is not of this page, or it is too old. Nothing was changed. Go back, reload the page and try again.

@@ -221,14 +221,14 @@ smtp://b.example.org:25 smtp://a.example.org:25
 {"event":"page","user":"admin@127.0.0.1","reply":"read 7"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 7"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 7"}
-{"event":"page","user":"admin@127.0.0.1","reply":"resend 7: 8"}
+{"event":"page","user":"admin@127.0.0.1","reply":"resend 7: 8 to right@example.org"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 8"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 8"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 9"}
 {"event":"page","user":"admin@127.0.0.1","reply":"resend 9: 10"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 10"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 11"}
-{"event":"page","user":"admin@127.0.0.1","reply":"resend 11: 12"}
+{"event":"page","user":"admin@127.0.0.1","reply":"resend 11: 12 to c@example.org"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 12"}
 {"event":"page","user":"admin@127.0.0.1","reply":"config mailQueueEnabled 0"}
 {"event":"page","user":"admin@127.0.0.1","reply":"config mailQueueEnabled 1"}

@@ -93,7 +93,7 @@ final class Mails extends Action
                 $why
             ));
         }
-        $this->note("resend $id: $new");
+        $this->note("resend $id: $new" . ($isSame ? '' : " to $to"));
         return $this->context->done('resend', $new, 'mail', ['id' => (string) $new]);
     }
 
