@@ -160,6 +160,7 @@ static enum mq_status affordable(struct mq_tx *tx, const struct mq_job *job, int
     struct mq_party paid = mq_job_party(job), late = newly_known(job);
     bool fixed = job->to_paid && mq_settings_limit_by(&tx->settings, MQ_SCOPE_TO);
     paid.to = NULL;
+    paid.begun = job->paid > 0;
     MQ_TRY(mq_limit_allowance(tx, &paid, most, err));
     *most = fixed ? job->paid : *most == MQ_LIMIT_NONE ? *most : *most + job->paid;
     MQ_TRY(mq_windows_room(tx, &late, &room, err));

@@ -357,7 +357,7 @@ enum mq_status mq_windows_room(struct mq_tx *tx, const struct mq_party *party, s
     *room = (struct mq_room){.party = *party, .recipients = MQ_LIMIT_NONE, .sender_full = true};
     for (size_t i = 0; i < limit_count(tx); i++) {
         const struct mq_limit *limit = &tx->settings.limits->items[i];
-        if (!mq_window_holds(limit, party, &who)) {
+        if ((limit->mails && party->begun) || !mq_window_holds(limit, party, &who)) {
             continue;
         }
         MQ_TRY(find(tx, limit, who, &w, err));

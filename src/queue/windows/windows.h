@@ -24,6 +24,7 @@ struct mq_party {
     size_t nth;              /* index of the recipient whose domain is full */
     bool only_from;          /* no other limits than those of the sender and of recipients … */
     bool only_relay;         /* … or of the relay */
+    bool begun;              /* it has paid as a mail: limits of mails hold no more */
     bool leaves;             /* its priority is below 0: it leaves the reserve to other mail */
     int64_t whole;           /* it goes to all its recipients at once, and has so many: a limit with
                                 room for fewer is full; 0: it can go in part */

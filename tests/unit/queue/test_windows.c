@@ -30,6 +30,32 @@ static void test_strict(void **state)
     fx_close(&fx);
 }
 
+/* A limit of mails is paid once: a mail goes to all its recipients, who are known later. */
+static void test_mails_when_composed(void **state)
+{
+    static const char *const modes[] = {"strict", "average"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture fx;
+        bool lost;
+        begin(&fx, "3/1h mails", modes[i]);
+        fx_set(&fx, "mailBurst", "3");
+        for (int k = 0; k < 3; k++) {
+            fx_enqueue(&fx, &(struct mail){.reference = (char[]){(char)('a' + k), 0}});
+        }
+        assert_int_equal(fx_claim(&fx), 3);
+        for (int k = 0; k < 3; k++) {
+            struct mq_job *job = &fx.claim.jobs[k];
+            job->envelope_from = strdup("f@a.x");
+            assert_true(mq_strings_add(&job->recipients, MQ_STR("a@b.c")));
+            assert_true(mq_strings_add(&job->recipients, MQ_STR("b@b.c")));
+            assert_int_equal(mq_queue_set_envelope(fx.queue, job, NULL, &lost, &fx.err), MQ_OK);
+            assert_int_equal(job->targets.count, 2);
+        }
+        fx_close(&fx);
+    }
+}
+
 /* Without a setting nothing is written; what is under way counts, and what came back does not. */
 static void test_under_way(void **state)
 {
@@ -391,6 +417,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_mails_when_composed),
         cmocka_unit_test(test_under_way),
         cmocka_unit_test(test_average),
         cmocka_unit_test(test_burst),
