@@ -98,6 +98,7 @@ static void send_example(bool is_get, const char *token, char *out, size_t size)
     mq_http_exchange_free(exchange);
     mq_http_client_free(client);
     mq_strings_clear(&request.headers);
+    mq_http_body_clear(&request.body);
     mq_dsn_clear(&dsn);
     close(listening);
 }
