@@ -18,8 +18,8 @@ require dirname(__DIR__, 2) . '/web/autoload.php';
 
 use MailQueue\Web\{Page, Request};
 
-/** Follows the links from page to page, and tells what each shows. @return list<int> the mails */
-function follow(MailQueue $queue, string $language = 'en'): array
+/** Follows the links from page to page, and tells what each (or the first and the last) shows. @return list<int> the mails */
+function follow(MailQueue $queue, string $language = 'en', bool $isLong = false): array
 {
     $page = new Page($queue, access: fn(): string => 'admin');
     $server = ['REMOTE_ADDR' => '127.0.0.1', 'HTTP_HOST' => '127.0.0.1', 'REQUEST_METHOD' => 'GET', 'HTTP_ACCEPT_LANGUAGE' => $language];
@@ -35,7 +35,7 @@ function follow(MailQueue $queue, string $language = 'en'): array
         $more = preg_match('~rel="next" href="\?([^"]*)"~', $html, $link);
         $query = html_entity_decode($link[1] ?? '');
     } while ($more);
-    echo implode('; ', count($said) > 3 ? [$said[0], end($said)] : $said), "\n";
+    echo implode('; ', $isLong ? [$said[0], end($said)] : $said), "\n";
     return $found;
 }
 
@@ -70,10 +70,10 @@ for ($i = 0; $i < 4; $i++) {
         SELECT 'mail', 'parked', 0, 1, 1, '<x>', '[]' FROM mail_queue");
 }
 $pdo->exec("UPDATE mail_queue SET status = 'failed' WHERE id > 310000");
-follow($queue);
+follow($queue, isLong: true);
 $pdo->exec("UPDATE mail_queue SET uncertain_to = '[\"m@example.net\"]' WHERE id IN (309999, 319999)");
 ob_start();
-$found = follow($queue, 'de');
+$found = follow($queue, 'de', true);
 $said = ob_get_clean();
 echo json_encode($found), ' ', strstr($said, ' bis ', true), "\n";
 ?>
