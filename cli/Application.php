@@ -93,9 +93,7 @@ final class Application
             $isOurs = $e instanceof Stop || $e instanceof MailQueue\Exception
                 || $e instanceof \ValueError;
             $kind = $isOurs ? '' : $e::class . ': ';
-            $code = ($argv[1] ?? '') === 'bounce' && !stream_isatty(STDIN) ? ExitCode::TEMPFAIL
-                : Failure::code($e); // other codes make the mail server give the report up
-            return Failure::show($kind . Failure::text($e), $code, $argv);
+            return Failure::show($kind . Failure::text($e), Failure::code($e), $argv);
         }
     }
 

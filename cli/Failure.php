@@ -37,12 +37,15 @@ final class Failure
     }
 
     /**
-     * Prints what went wrong; returns the exit code.
+     * Prints what went wrong; returns the exit code. For a report of a mail server it is TEMPFAIL:
+     * other codes make the server give the report up.
      *
      * @param list<string> $argv
      */
     public static function show(string $text, int $code, array $argv): int
     {
+        $isReport = ($argv[1] ?? '') === 'bounce' && !stream_isatty(STDIN);
+        $code = $isReport ? ExitCode::TEMPFAIL : $code;
         $text .= str_contains($text, 'Too many open files')
             ? ' (Raise the limit of open files: ulimit -n.)' : '';
         $end = array_search('--', $argv, true);

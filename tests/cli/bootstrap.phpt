@@ -72,6 +72,8 @@ foreach ($ends as $name => $text) {
 }
 [, , $errors] = cli(['work', '--json', '--bootstrap', "$dir/exit.php"]);
 echo json_decode($errors, true)['exit'] ?? $errors, "\n";
+[$code] = cli(['bounce', '--bootstrap', "$dir/exit.php"]); // the mail server keeps the report
+echo $code, "\n";
 
 echo "where others can put another in its place:\n";
 mkdir("$dir/open/in", 0755, true);
@@ -180,6 +182,7 @@ mailqueue: Bootstrap file %/zero.php ended the program (exit or die) before it r
 exit 78
 mailqueue: Bootstrap file %/fatal.php failed: Cannot redeclare strlen() (%/fatal.php(3) : eval()'d code, line 1)
 78
+75
 where others can put another in its place:
 exit 78
 mailqueue: Bootstrap file "%/open/a.php" lies under a directory where others can replace it; chmod go-w %/open.
