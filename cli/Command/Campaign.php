@@ -106,30 +106,26 @@ final class Campaign extends Command
     private function create(MailQueue $queue, string $name, string $path): int
     {
         $message = self::message($path);
-        $setup = [
-            $this->args->text('type') ?? 'campaign',
-            $this->priority(),
-            $this->args->int('max-attempts', null, 1, 1000),
-            $this->args->text('envelope-from'),
-            $this->args->text('relay'),
-            $this->time('expires'),
-        ];
+        $given = array_filter([
+            'type' => $this->args->text('type'),
+            'priority' => $this->args->int('priority', null),
+            'maxAttempts' => $this->args->int('max-attempts', null),
+            'envelopeFrom' => $this->args->text('envelope-from'),
+            'relay' => $this->args->text('relay'),
+            'expiresAt' => $this->time('expires'),
+        ], static fn (mixed $value): bool => $value !== null);
         $campaign = $queue->campaign($name);
         try {
-            $campaign->setMessage($message, ...$setup);
+            $campaign->setMessage($message, ...$given);
         } catch (MessageException $e) {
             throw new Stop("$path: " . $e->getMessage(), ExitCode::DATAERR);
+        } catch (\ValueError $e) {
+            throw Stop::usage('--' . strtr($e->getMessage(), ['maxAttempts' => 'max-attempts',
+                ', or null for' => '; leave it out for']) . '.');
         }
         return $this->result($campaign->progress(), fn () => print('The message is set. Next: '
             . $this->settings->command('campaign add ' . Terminal::word($name) . ' FILE')
             . "\n"));
-    }
-
-    private function priority(): int
-    {
-        $text = $this->args->text('priority') ?? '-10';
-        return preg_match('/\A-?\d{1,3}\z/', $text) === 1 && abs((int) $text) <= 100 ? (int) $text
-            : throw Stop::usage("--priority must be a whole number, -100 to 100, not \"$text\".");
     }
 
     /** @return array<string, mixed> the fields of a message; paths in it begin at the file */
