@@ -42,7 +42,7 @@ final class Campaign extends Command
             'max-attempts=N' => 'create: how often a mail is tried (default: as --backoff says)',
             'envelope-from=ADDRESS' => "create: where bounces go (default: the message's from)",
             'relay=RELAY' => 'create: a key of the map of relays',
-            'expires=TIME' => 'create: who has not got the mail by then gets none (default: never)',
+            'expires=TIME' => 'create: recipients not sent to by then get no mail (default: never)',
             'at=TIME' => 'start: when, such as 2026-12-01T08:00 or "tomorrow 08:00" (UTC)',
             'watch' => 'status: show it again every two seconds, as long as it runs or is paused',
             'as=ADDRESS' => 'test: whose mail (default: that of the first recipient)',

@@ -142,7 +142,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l priority -d '
 complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l max-attempts -d 'create: how often a mail is tried' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l envelope-from -d 'create: where bounces go' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l relay -d 'create: a key of the map of relays' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l expires -d 'create: who has not got the mail by then gets none' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l expires -d 'create: recipients not sent to by then get no mail' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l at -d 'start: when' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l watch -d 'status: show it again every two seconds'
 complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l as -d 'test: whose mail' -r -f
