@@ -316,7 +316,7 @@ namespace {
         /** One job with its message, or null. */
         public function job(int $id): ?MailQueue\Job {}
 
-        /** When a mail will go: its Job::$expectedAt. null also if there is none with this id. */
+        /** When a mail will go: its Job::$expectedAt; null, too, if there is no job with this id. */
         public function expectedAt(int $id): ?int {}
 
         /**
@@ -377,7 +377,7 @@ namespace {
         public function delete(array $ids): int {}
 
         /**
-         * Suppresses an address: from now on no mail is sent to it, also not mail that waits already. A mail to it
+         * Suppresses an address: from now on no mail is sent to it, not even mail that waits already. A mail to it
          * is parked ("suppressed"), a mail to a list is deleted, and a mail with other recipients goes to those.
          * enqueue() does not fail for it.
          *
@@ -521,7 +521,7 @@ namespace MailQueue {
          * @param string $database path of an SQLite file that exists, "sqlite:" and a path, or the DSN of
          *        a server
          * @return list<string> of $table and $configTable those that are there
-         * @throws DatabaseException also if the file does not exist or is empty
+         * @throws DatabaseException if the file does not exist or is empty, too
          */
         public static function tables(#[\SensitiveParameter] string $database, string $table = 'mail_queue', string $configTable = 'config'): array {}
 
