@@ -84,12 +84,13 @@ final class Opening
             . 'finish or abort that first');
     }
 
-    /** Checks that the target has no mail with an id up to $to. */
+    /** Checks that the target has no mail with an id up to $to, and nothing that would be lost. */
     private function checkEmpty(int $to): void
     {
         $target = $this->pair->target;
         $rows = $this->pair->targetRows->count(PHP_INT_MIN, $to);
         (new Campaigns($this->pair->source, $target))->check();
+        (new Suppressions($this->pair->source, $target))->check();
         $body = $target->value("SELECT min(id) FROM $target->bodies");
         if ($rows > 0 || ($body !== null && (int) $body <= $to)) {
             throw Stop::config("the target has mail of its own already ($rows mails in "
