@@ -25,7 +25,7 @@ foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one
     echo "-- $one to $two\n";
     [$a, $b] = [new Backend($one), new Backend($two)];
     $from = $a->queue();
-    $from->suppress('ann@example.net');
+    $from->suppress('amy@example.net');
     $shop = $b->queue('shop_mail');
     $shop->suppress('bob@example.net');
     echo move($a, $b), "\n";
@@ -46,8 +46,16 @@ foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one
     $b->pdo()->exec('DROP TABLE shop_mail_suppression');
     echo move($a, $b), "\n";
     $a->queue('other')->suppress('dan@example.net');
+    $to = $b->queue();
+    foreach (range(1, 5) as $i) {
+        $to->suppress("there$i@example.net");
+    }
+    $to->enqueue(mail_fields(to: 'late@example.net')); // was looked up among these
     echo move($a, $b, 'other'), "\n";
-    echo count($b->queue()->suppression('ann@example.net')), count($b->queue('other')->suppression('dan@example.net')), "\n";
+    echo count($to->suppression('amy@example.net')), count($b->queue('other')->suppression('dan@example.net')), "\n";
+    $to->suppress('late@example.net');
+    $report = $to->runWorker('null://null', log: '');
+    echo "sent $report->sent suppressed $report->suppressed\n";
 }
 ?>
 --EXPECT--
@@ -60,6 +68,7 @@ refused when it gets one meanwhile
 nothing
 nothing
 11
+sent 1 suppressed 1
 -- pgsql to mysql
 MailQueue\Cli\Stop: the target has another job table, shop_mail, with suppressions or recipients of campaigns. Both use one config table, and the move would replace the key there by which these are found (mailSuppressionKey): move into another database or schema
 1 the source sends
@@ -69,6 +78,7 @@ refused when it gets one meanwhile
 nothing
 nothing
 11
+sent 1 suppressed 1
 -- mysql to sqlite
 MailQueue\Cli\Stop: the target has another job table, shop_mail, with suppressions or recipients of campaigns. Both use one config table, and the move would replace the key there by which these are found (mailSuppressionKey): move into another database or schema
 1 the source sends
@@ -78,3 +88,4 @@ refused when it gets one meanwhile
 nothing
 nothing
 11
+sent 1 suppressed 1
