@@ -56,7 +56,7 @@ final class Classifier
         '*.7.133' => Kind::Policy, // Exchange: only for members
         '*.7.134' => Kind::Policy,
         '*.7.511' => Kind::Blocked, // Exchange: a sender that was banned
-        '*.7.606' => Kind::Blocked, // … a network
+        '*.7.606' => Kind::Blocked, // Exchange: a network that was banned
         '*.7.705' => Kind::Blocked,
         '*.7.708' => Kind::Blocked,
         '*.7.750' => Kind::Blocked,

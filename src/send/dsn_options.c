@@ -124,7 +124,7 @@ static const struct option options[] = {
 
 #define OPTION_COUNT (sizeof options / sizeof *options)
 
-/* Words of Symfony Mailer for SMTP: what ours is, … */
+/* Options of Symfony Mailer for SMTP that have another name here. */
 static const struct alias {
     const char *name, *ours;
     const char *no, *yes; /* what is written for a no or a yes; NULL: the value is the same */
@@ -133,7 +133,7 @@ static const struct alias {
                {"auto_tls", "tls", "none", "auto"},
                {"require_tls", "tls", "auto", "required"}};
 
-/* … or what does the same here. */
+/* Options of Symfony Mailer that do not exist here, and what does the same. */
 static const struct {
     const char *name, *instead;
 } strangers[] = {

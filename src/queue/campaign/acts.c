@@ -211,7 +211,8 @@ static enum mq_status find_limit(struct mq_queue *queue, const struct mq_campaig
                                  MQ_ARGS(mq_int(list->parked_most)), id, err);
 }
 
-/* Those of all campaigns of the list at once: an index finds parked jobs, but not a campaign's. */
+/* Counts the parked jobs of all campaigns of the list in one statement: an index finds parked jobs,
+ * but not those of one campaign. */
 static enum mq_status count_parked(struct mq_queue *queue, struct mq_campaign_list *list,
                                    struct mq_error *err)
 {

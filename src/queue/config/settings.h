@@ -22,11 +22,12 @@ struct mq_settings {
     struct mq_bucket bucket; /* units: as stored, not yet refilled; unset = full */
     enum mq_rate_mode rate_mode;
     struct mq_limits *limits; /* NULL: none */
-    char *limits_text;        /* which they point into, … */
-    char *warmup_text;        /* … and into this one: today's limits of mailWarmup, … */
-    struct mq_strings slow;   /* … and those of domains that are slowed down (slow.h) */
-    int64_t burst, reserve;   /* mailBurst, 0: unset; mailReserve, -1: unset */
-    char *redirect_to;        /* "a@b", "@domain" or NULL: off */
+    /* What `limits` points into: mailLimits, today's limits of mailWarmup, and the limits of
+     * domains that are slowed down (slow.h). */
+    char *limits_text, *warmup_text;
+    struct mq_strings slow;
+    int64_t burst, reserve; /* mailBurst, 0: unset; mailReserve, -1: unset */
+    char *redirect_to;      /* "a@b", "@domain" or NULL: off */
     struct mq_strings redirect_types;
     bool redirect_all_but;      /* redirect_types are the types that are not redirected */
     struct mq_strings allow_to; /* addresses and "@domain"s that are not redirected */

@@ -30,7 +30,7 @@ enum mq_sql {
     MQ_SQL_JOB_CHANGE,
     MQ_SQL_CLAIM_PRIORITY,
     MQ_SQL_CLAIM_DUE,
-    MQ_SQL_CLAIM_DUE_BEHIND, /* … ?4 and ?5, a due time and an id */
+    MQ_SQL_CLAIM_DUE_BEHIND, /* behind ?4 and ?5, a due time and an id */
     MQ_SQL_CLAIM_NEXT,
     MQ_SQL_CLAIM_TAKE,
     MQ_SQL_PAY_RELAY,

@@ -25,7 +25,7 @@ struct mq_token_call {
 
 struct mq_token_answer {
     int code;              /* of HTTP; 0: no complete answer came */
-    struct mq_str body;    /* the request's; empty without a complete answer */
+    struct mq_str body;    /* borrowed from the request; empty without a complete answer */
     int64_t retry_after_s; /* 0: none was named */
     char failure[256];     /* why no complete answer came */
 };
