@@ -1,7 +1,6 @@
 /* What people do with campaigns, and what they see of them. */
 #include <stdlib.h>
 
-#include "mime/notify.h"
 #include "queue/all_limits.h"
 #include "queue/campaign/internal.h"
 #include "queue/campaign/progress.h"
@@ -242,13 +241,6 @@ static bool runs(const struct mq_campaign_progress *of)
     return of->campaign.state == MQ_CAMPAIGN_RUNNING;
 }
 
-static enum mq_status find_expiry(struct mq_queue *queue, struct mq_campaign_progress *out,
-                                  struct mq_error *err)
-{
-    struct mq_notify notify;
-    return mq_campaign_terms(queue, out->campaign.id, &out->expires_at, &notify, err);
-}
-
 /* Completes one whose jobs were counted. */
 static enum mq_status expect(struct mq_tx *tx, struct mq_campaign_progress *out,
                              struct mq_error *err)
@@ -274,7 +266,9 @@ static enum mq_status complete_all(struct mq_tx *tx, struct mq_campaign_list *li
         struct mq_campaign_progress *one = &list->items[i];
         bool is_part = list->parked_most != 0;
         MQ_TRY(is_part ? MQ_OK : count_live(tx->queue, one, err));
-        MQ_TRY(is_part && !runs(one) ? MQ_OK : find_expiry(tx->queue, one, err));
+        MQ_TRY(is_part && !runs(one)
+                   ? MQ_OK
+                   : mq_campaign_terms(tx->queue, one->campaign.id, &one->expires_at, NULL, err));
         MQ_TRY(expect(tx, one, err));
     }
     return MQ_OK;
