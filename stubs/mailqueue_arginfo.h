@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 386ad2ac0a07737e2b58ca45e991ba96a5d3cd6a */
+ * Stub hash: 321d58a5fca2995bbc7fc0e87d3908d87bd58376 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
