@@ -128,7 +128,7 @@ static void parse(zend_execute_data *execute_data, enum captured which, struct m
 }
 
 /* Enqueues the mail. On MQ_THROWN, mail() returns false, as PHP's own would. Writes mail.log first;
- * but if PHP's function, which writes it too, may have to run afterwards, only after success. */
+ * but if PHP's function, which writes it too, may have to run afterwards, only once it will not. */
 static enum mq_status take(struct mq_capture *mail, bool log_first, struct mq_error *err)
 {
     mq_capture_add_script(mail);
@@ -145,7 +145,7 @@ static enum mq_status take(struct mq_capture *mail, bool log_first, struct mq_er
         return MQ_THROWN;
     }
     enum mq_status status = store(mail, err);
-    if (status == MQ_OK && !log_first) {
+    if (!log_first && (status == MQ_OK || err->in_doubt)) {
         mq_capture_log(mail);
     }
     return status;
@@ -154,7 +154,7 @@ static enum mq_status take(struct mq_capture *mail, bool log_first, struct mq_er
 static void capture(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
 {
     struct mq_capture mail = {0};
-    struct mq_error err;
+    struct mq_error err = {0};
     enum mq_status status = MQ_OK;
     bool send = strcasecmp(MAILQUEUE_G(capture_failure), "send") == 0;
     parse(execute_data, which, &mail);
@@ -175,6 +175,10 @@ static void capture(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
     }
     if (status == MQ_OK || status == MQ_THROWN) {
         RETURN_BOOL(status == MQ_OK);
+    }
+    if (err.in_doubt) { /* sending it could make a second copy: the caller decides */
+        php_error_docref(NULL, E_WARNING, "Perhaps the mail was not queued: %s", err.text);
+        RETURN_FALSE;
     }
     if (!send) {
         php_error_docref(NULL, E_WARNING, "The mail was not queued: %s", err.text);
