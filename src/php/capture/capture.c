@@ -127,6 +127,15 @@ static void parse(zend_execute_data *execute_data, enum captured which, struct m
     mail->parameters = parameters;
 }
 
+/* The mail is or may be stored, so an exception of an error handler must not look like a failure. */
+static void log_stored(const struct mq_capture *mail)
+{
+    mq_capture_log(mail);
+    if (EG(exception) && !mq_php_exiting()) {
+        zend_clear_exception();
+    }
+}
+
 /* Enqueues the mail. On MQ_THROWN, mail() returns false, as PHP's own would. Writes mail.log first;
  * but if PHP's function, which writes it too, may have to run afterwards, only once it will not. */
 static enum mq_status take(struct mq_capture *mail, bool log_first, struct mq_error *err)
@@ -146,7 +155,7 @@ static enum mq_status take(struct mq_capture *mail, bool log_first, struct mq_er
     }
     enum mq_status status = store(mail, err);
     if (!log_first && (status == MQ_OK || err->in_doubt)) {
-        mq_capture_log(mail);
+        log_stored(mail);
     }
     return status;
 }
