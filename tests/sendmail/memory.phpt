@@ -1,5 +1,5 @@
 --TEST--
-mailqueue sendmail ends with 75, as for any trouble that passes, if the server is out of memory
+mailqueue sendmail ends with 75 if the server is out of memory, and -bs replies 451: the caller tries again
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -22,6 +22,13 @@ $server->connect()->exec(<<<'SQL'
 $environment = ['MAILQUEUE_DATABASE' => $server->dsn()];
 [$code, , $errors] = sendmail(['ann@example.net'], "Subject: x\n\nx\n", $environment);
 echo "$code $errors";
+[$code, $output, $errors] = sendmail(['-bs'], "HELO x\r\nMAIL FROM:<a@example.org>\r\nRCPT TO:<b@example.net>\r\n"
+    . "DATA\r\nSubject: x\r\n\r\nx\r\n.\r\nQUIT\r\n", $environment);
+echo "$code $errors", strstr($output, '354');
 ?>
 --EXPECTF--
 75 mailqueue: SQLSTATE[53200]: %sout of memory%s
+0 mailqueue: SQLSTATE[53200]: %sout of memory%s
+354 go on; a line with a lone dot ends it
+451 4.3.0 try again later
+221 2.0.0 %s goodbye
