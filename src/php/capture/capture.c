@@ -127,7 +127,7 @@ static void parse(zend_execute_data *execute_data, enum captured which, struct m
     mail->parameters = parameters;
 }
 
-/* The mail is or may be stored, so an exception of an error handler must not look like a failure. */
+/* The mail is stored, or may be: an error handler's exception must not look like a failure. */
 static void log_stored(const struct mq_capture *mail)
 {
     mq_capture_log(mail);
@@ -203,6 +203,17 @@ static void capture(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
     originals[which](INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }
 
+/* Whether the function is runWorker(), or what runAfterResponse() has PHP call in the end. */
+static bool is_run(const zend_function *function)
+{
+    const zend_class_entry *scope = function->common.scope;
+    const zend_string *name = function->common.function_name;
+    return scope == mq_ce_queue
+               ? zend_string_equals_literal(name, "runWorker")
+               : scope && name && zend_string_equals_literal(name, "afterResponse") &&
+                     zend_string_equals_literal(scope->name, "MailQueue\\Internal");
+}
+
 /* Whether the queue itself is sending this mail, through a closure or a program that calls mail().
  * Capturing it would put it back into the queue for ever. */
 static bool is_sent_by_worker(void)
@@ -211,8 +222,7 @@ static bool is_sent_by_worker(void)
         return true;
     }
     for (zend_execute_data *call = EG(current_execute_data); call; call = call->prev_execute_data) {
-        if (call->func && call->func->common.scope == mq_ce_queue &&
-            zend_string_equals_literal(call->func->common.function_name, "runWorker")) {
+        if (call->func && is_run(call->func)) {
             return true;
         }
     }
