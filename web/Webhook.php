@@ -74,7 +74,7 @@ final class Webhook
             [$status, $text] = [200, $this->answer($request ?? Request::fromGlobals())];
         } catch (Refusal $e) {
             [$status, $text] = [$e->status, $e->getMessage()];
-            $status === 403 && error_log("mailqueue webhook: $text");
+            in_array($status, [403, 503], true) && error_log("mailqueue webhook: $text");
         } catch (\Throwable $e) {
             error_log('mailqueue webhook: ' . Terminal::safe($e->getMessage()));
             [$status, $text] = [503, 'Nothing is stored: try again later.'];
@@ -107,7 +107,7 @@ final class Webhook
             );
             try {
                 $recorder->record($event);
-            } catch (MessageException $e) { // the same event would fail again
+            } catch (MessageException | \ValueError $e) { // the same event would fail again
                 error_log("mailqueue webhook: $event->source: " . Terminal::safe($e->getMessage()));
             }
         }

@@ -55,7 +55,7 @@ final class Recorder
     /** `forget` could not find an address in there. */
     private static function withoutAddresses(string $text): string
     {
-        return (string) preg_replace('/[^\s<>"\'():;,@]{1,64}@[\w.-]+/', '…', $text);
+        return (string) preg_replace('/[^\s<>"\'():;,@]{1,64}@[\w.-]+/u', '…', $text);
     }
 
     private static function cut(string $text): string

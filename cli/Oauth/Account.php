@@ -122,23 +122,23 @@ final class Account
      * Puts a new file in the place of the old one, when no worker refreshes it.
      *
      * @param array<string, string> $members
+     * @return array<string, string>|null what the old file had in it; null: there was none
      */
-    public function write(array $members): void
+    public function write(array $members): ?array
     {
         $this->prepare();
         $lock = $this->lock();
+        $before = $this->exists() ? $this->members() : null;
         $new = "$this->path.new";
         @unlink($new);
         $file = @fopen($new, 'x');
         $text = Terminal::json($members) . "\n";
         $isWritten = $file !== false && @fwrite($file, $text) === strlen($text)
             && fsync($file) && rename($new, $this->path);
+        $why = error_get_last()['message'] ?? 'the disk may be full';
+        $isWritten || @unlink($new); // before a worker that gets the lock has made its own
         fclose($lock);
-        if (!$isWritten) {
-            @unlink($new);
-            throw Stop::config("$this->path cannot be written: "
-                . (error_get_last()['message'] ?? 'the disk may be full') . '.');
-        }
+        return $isWritten ? $before : throw Stop::config("$this->path cannot be written: $why.");
     }
 
     /**
