@@ -138,6 +138,10 @@ namespace {
          * @return int how many were new
          * @throws MailQueue\MessageException names the field and the message's number (from 0). Earlier
          *         chunks are stored, the message's own chunk is not
+         * @throws MailQueue\Exception as enqueue(). After the first chunk, the text of each exception of the
+         *         queue says so: "…; the first 200 mails were stored before". Skip those when you try again.
+         *         An exception of your own generator comes as it is; if the generator returns instead, what
+         *         it gave is stored
          */
         public function enqueueMany(iterable $messages): int {}
 

@@ -3,6 +3,7 @@
 #define MQ_CORE_ERROR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 /* Kinds of failures, each with another cure, exception class and exit code. */
 enum mq_status {
@@ -34,12 +35,15 @@ enum mq_status {
  * has no secrets, and is valid UTF-8 with control characters replaced. */
 struct mq_error {
     enum mq_status status;
+    bool in_doubt; /* a commit failed, but its transaction may be stored all the same */
     char field[MQ_ERROR_FIELD_MAX]; /* argument, message field or config key; "" when none */
     char text[MQ_ERROR_TEXT_MAX];
 };
 /* Fills `err` (which may be NULL) and returns `status`: `return mq_error_set(err, …);` */
 enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const char *field,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Sets in_doubt of an error that mq_error_set() has filled. `err` may be NULL. */
+void mq_error_doubt(struct mq_error *err, bool in_doubt);
 enum mq_status mq_error_nomem(struct mq_error *err); /* with the usual text; returns MQ_NOMEM */
 enum mq_status mq_status_of_errno(int sys_errno);    /* of a file operation */
 
