@@ -4,6 +4,7 @@
 #include "queue/all_limits.h"
 #include "queue/campaign/internal.h"
 #include "queue/campaign/progress.h"
+#include "queue/config/relays.h"
 #include "queue/config/settings.h"
 #include "queue/handle.h"
 #include "queue/job.h"
@@ -46,6 +47,18 @@ static enum mq_status lock_jobs(struct mq_queue *queue, int64_t id, struct mq_er
     while (mq_sql_next(queue, &status, err)) {
     }
     return status;
+}
+
+/* Has claims count again when mail is due that waits for limits, if jobs of the campaign wait for
+ * one: other mail is to have their places in the line. */
+static enum mq_status leave_lines(struct mq_queue *queue, int64_t id, struct mq_error *err)
+{
+    int64_t waits = 0;
+    MQ_TRY(mq_campaign_int(queue,
+                           "SELECT 1 FROM {t} WHERE " MQ_LIVE_SQL
+                           " AND waits_for IS NOT NULL AND waits_for <> ?1 LIMIT 1",
+                           MQ_ARGS(mq_cstr(MQ_FOR_PAUSE), mq_int(id)), &waits, err));
+    return waits ? mq_mark_put(queue, queue->names.table, MQ_MARK_STALE, err) : MQ_OK;
 }
 
 /* ---- states ---- */
@@ -101,6 +114,7 @@ static enum mq_status change_jobs(struct mq_queue *queue, int64_t id, enum mq_ca
     if (act == MQ_CAMPAIGN_RESUME) {
         MQ_TRY(let_jobs_go(queue, id, err));
     } else if (act != MQ_CAMPAIGN_START) {
+        MQ_TRY(leave_lines(queue, id, err));
         MQ_TRY(mq_campaign_stop_jobs(queue, id, act == MQ_CAMPAIGN_PAUSE, err));
     }
     return acts[act].to == MQ_CAMPAIGN_RUNNING ? mq_campaign_switch(queue, true, err) : MQ_OK;
