@@ -298,13 +298,16 @@ static void test_domain(void **state)
     assert_string_equal(domain_of("a@mail.example.org\r\nFrom: b@example.org"), "mail.example.org");
 }
 
-/* An unreadable From never means an unsigned mail, unless it is of another domain. */
+/* With an unreadable From, the last domain in it decides. It never means an unsigned mail, unless
+ * it is of another domain. */
 static void test_unreadable_from(void **state)
 {
     (void)state;
     add("example.org:s");
     assert_string_equal(domain_of("a..b@example.net"), "");
-    assert_int_equal(sign("", "From: a..b@Example.org\r\n\r\n"), MQ_MESSAGE);
+    assert_string_equal(domain_of("a..b@Example.org"), "example.org");
+    assert_string_equal(domain_of("Meier, Hans <hans@mail.example.org>"), "example.org");
+    assert_int_equal(sign("", "From: a..b@Example.org, b@example.net\r\n\r\n"), MQ_MESSAGE);
     assert_string_equal(err.field, "from");
     assert_string_equal(out.data, "<");
 }
