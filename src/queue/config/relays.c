@@ -8,6 +8,7 @@
 
 #include "core/clock.h"
 #include "core/json.h"
+#include "policy/reply.h"
 #include "queue/config/keys.h"
 #include "queue/sql/transaction.h"
 
@@ -172,6 +173,7 @@ static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *paus
     MQ_TRY(mq_queue_pause_of(tx->queue, pause->relay, &now, err));
     lengthen(&now, pause, tx->now_s);
     mq_str_printable(now.reason, sizeof(now.reason), 0, mq_str_of(pause->reason));
+    mq_reply_hide_addresses(now.reason);
     mq_buffer_printf(&text, "%lld %lld %s", (long long)now.until_s, (long long)now.count,
                      now.reason);
     enum mq_status status =
