@@ -33,6 +33,7 @@
 #include "queue/config/relays.h"
 #include "send/transport.h"
 #include "worker/deliveries.h"
+#include "worker/relay/domain_answers.h"
 #include "worker/relay/relay_list.h"
 #include "worker/relay/route.h"
 #include "worker/run.h"
@@ -266,15 +267,29 @@ bool mq_run_doubts_relays(const struct mq_run *run)
     return any;
 }
 
+/* Writes the relay's entry in mailRelayPause. */
+static enum mq_status write_pause(const struct mq_lane *lane, const char *reason,
+                                  struct mq_relay_pause *pause)
+{
+    char hidden[MQ_ERROR_TEXT_MAX];
+    snprintf(hidden, sizeof(hidden), "%s", reason);
+    mq_hide_local_parts(hidden);
+    pause->relay = lane->name;
+    pause->reason = hidden;
+    enum mq_status status = mq_queue_pause_relay(lane->run->queue, pause, NULL);
+    pause->reason = NULL;
+    return status;
+}
+
 /* Pauses the relay for as long as it asks, or retry_period says; 0: mq_queue_pause_relay() knows.
  */
 static void pause_relay(struct mq_lane *lane, const char *reason, int64_t retry_after_s)
 {
     struct mq_run *run = lane->run;
-    struct mq_relay_pause pause = {.relay = lane->name, .reason = reason};
-    pause.retry_after_s = retry_after_s > 0 ? retry_after_s : lane->retry_s;
+    struct mq_relay_pause pause = {.retry_after_s =
+                                       retry_after_s > 0 ? retry_after_s : lane->retry_s};
     /* A failure is ignored: without the pause, the next run tries at once. */
-    if (mq_queue_pause_relay(run->queue, &pause, NULL) != MQ_OK) {
+    if (write_pause(lane, reason, &pause) != MQ_OK) {
         pause.until_s = 0;
     }
     struct mq_event event = {
@@ -323,8 +338,8 @@ static enum mq_blame blame_again(struct mq_lane *lane)
 /* Records the failure for the next run, without a pause of the relay. */
 static void note_failure(struct mq_lane *lane, const char *reason)
 {
-    struct mq_relay_pause pause = {.relay = lane->name, .reason = reason, .only_noted = true};
-    mq_queue_pause_relay(lane->run->queue, &pause, NULL);
+    struct mq_relay_pause pause = {.only_noted = true};
+    write_pause(lane, reason, &pause);
 }
 
 /* How long the relay is paused: as it says, or not long for few mails; 0: as pause_relay() knows.

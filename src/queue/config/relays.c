@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
 #include "core/json.h"
-#include "policy/reply.h"
 #include "queue/config/keys.h"
 #include "queue/sql/transaction.h"
 
-#define PAUSE_FIRST_S 60
-#define PAUSE_MAX_S   3600
+#define PAUSE_FIRST_S     60
+#define PAUSE_MAX_S       3600
+#define PAUSE_ASKED_MAX_S 86400 /* a relay may ask for a day */
 
 /* Parses the JSON object into `out` (initialised, empty): each relay, then its text. */
 static enum mq_status parse_texts(const char *value, struct mq_strings *out, struct mq_error *err)
@@ -127,7 +126,7 @@ enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pa
 
 bool mq_pause_lasts(const struct mq_pause *pause, int64_t now_s)
 {
-    return pause->until_s > now_s && pause->until_s <= now_s + MQ_DAY_S;
+    return pause->until_s > now_s && pause->until_s <= now_s + PAUSE_ASKED_MAX_S;
 }
 
 struct mq_pause mq_pause_latest(const char *pauses, int64_t now_s, char **relay)
@@ -173,7 +172,6 @@ static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *paus
     MQ_TRY(mq_queue_pause_of(tx->queue, pause->relay, &now, err));
     lengthen(&now, pause, tx->now_s);
     mq_str_printable(now.reason, sizeof(now.reason), 0, mq_str_of(pause->reason));
-    mq_reply_hide_addresses(now.reason);
     mq_buffer_printf(&text, "%lld %lld %s", (long long)now.until_s, (long long)now.count,
                      now.reason);
     enum mq_status status =

@@ -1,5 +1,4 @@
-/* What the queue stores about a relay for later runs: its pause, and what the relay was found to
- * support. */
+/* What the queue stores about a relay for later runs: its pause, and what it supports. */
 #ifndef MQ_QUEUE_CONFIG_RELAYS_H
 #define MQ_QUEUE_CONFIG_RELAYS_H
 
@@ -34,8 +33,7 @@ struct mq_pause {
     int64_t count;
     char reason[256];
 };
-/* Whether the pause is not over. None is longer than a day: a later end comes from a clock that was
- * ahead, and counts as over. */
+/* Whether it is not over. A clock that was ahead has set one of more than a day: it is over. */
 bool mq_pause_lasts(const struct mq_pause *pause, int64_t now_s);
 /* Reads a relay's entry; all zero if it has none. */
 enum mq_status mq_queue_pause_of(struct mq_queue *queue, const char *relay, struct mq_pause *out,
@@ -43,8 +41,7 @@ enum mq_status mq_queue_pause_of(struct mq_queue *queue, const char *relay, stru
 /* Finds a relay's entry. *found is false if it is missing or unreadable. Errors: MQ_NOMEM. */
 enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pause *out,
                              bool *found, struct mq_error *err);
-/* Returns the pause that lasts longest; its until_s is 0 if none lasts. *relay is the name of
- * the paused relay, malloc'ed; NULL without a pause or without memory. */
+/* The one that lasts longest; until_s 0: none. *relay is its relay, malloc'ed; NULL: none. */
 struct mq_pause mq_pause_latest(const char *pauses, int64_t now_s, char **relay);
 
 /* Reads the text that `key` has for a relay; *out is malloc'ed, NULL: none. The text of

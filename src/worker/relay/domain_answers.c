@@ -7,7 +7,6 @@
 
 #include "core/ascii.h"
 #include "core/hash.h"
-#include "policy/reply.h"
 #include "queue/config/slow.h"
 #include "worker/deliveries.h"
 #include "worker/run.h"
@@ -121,6 +120,23 @@ static bool is_about_recipients(const char *phase)
     return phase && mq_str_word(mq_str_of(phase), "rcpt data dot handover", mq_str_equal) >= 0;
 }
 
+void mq_hide_local_parts(char *reply)
+{
+    char *end = reply;
+    for (const char *c = reply; *c; c++) {
+        char *local = end;
+        while (*c == '@' && local > reply && !strchr(" \t\r\n<>()[],:;\"", local[-1])) {
+            local--;
+        }
+        if (local < end) {
+            *local = '*';
+            end = local + 1;
+        }
+        *end++ = *c;
+    }
+    *end = '\0';
+}
+
 static void note(struct mq_run *run, const char *address, bool bad, const char *reply)
 {
     struct mq_domains *all = table_of(run);
@@ -137,7 +153,7 @@ static void note(struct mq_run *run, const char *address, bool bad, const char *
         free(domain->reply);
         domain->reply = mq_str_dup(mq_str_of(reply));
         if (domain->reply) {
-            mq_reply_hide_addresses(domain->reply);
+            mq_hide_local_parts(domain->reply);
         }
     }
 }

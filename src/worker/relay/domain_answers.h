@@ -16,6 +16,8 @@ void mq_run_note_domains(struct mq_run *run, const struct mq_delivery *delivery)
 void mq_run_take_slow(struct mq_run *run, const struct mq_claim *claim);
 /* Has the queue count what was noted, every few seconds or at the run's end. */
 void mq_run_count_domains(struct mq_run *run, bool ends);
+/* Writes "*" for the local part of each address, where `forget` does not look for addresses. */
+void mq_hide_local_parts(char *reply);
 void mq_domains_free(struct mq_domains *domains);
 
 #endif

@@ -110,13 +110,16 @@ static void test_fails_under_a_limit(void **state)
 static void test_many_stop_the_run(void **state)
 {
     struct scene_worker *scene = *state;
-    reply = "451 4.3.0 no";
+    reply = "451 4.3.0 no to a@b";
     scene->relay.answer = fail_all;
     enqueue_domains(scene, 50);
     run_until(scene, MQ_RUN_RELAY);
     assert_in_range(scene->relay.submits, 3, 11); /* eight are under way at once */
     assert_int_equal(most_attempts(scene), 0);
-    assert_string_equal(scene->report.reason, "the relay took no mail of this run: 451 4.3.0 no");
+    assert_string_equal(scene->report.reason,
+                        "the relay took no mail of this run: 451 4.3.0 no to a@b");
+    fx_assert_text(&scene->fx, "SELECT substr(value, -15) FROM config WHERE key = 'mailRelayPause'",
+                   "3.0 no to *@b\"}");
 }
 
 /* ---- a run without an end ---- */
