@@ -266,8 +266,8 @@ final class Classifier
     }
 
     /**
-     * Addresses and host names are left out, but for those of links: strangers choose them, so they
-     * are no phrases.
+     * The words of a text, without addresses and host names, except those of links: strangers
+     * choose these names, so a phrase in them means nothing.
      */
     private static function words(string $text): string
     {

@@ -31,9 +31,8 @@ enum mq_status {
 
 #define MQ_ERROR_FIELD_MAX 64
 #define MQ_ERROR_TEXT_MAX  640
-/* The caller provides the storage. A function sets it only when it returns another status than
- * MQ_OK. `text` names cause and cure and never contains a secret; it is valid UTF-8 with control
- * characters replaced. */
+/* A function sets it only when it returns another status than MQ_OK. `text` names cause and cure,
+ * has no secrets, and is valid UTF-8 with control characters replaced. */
 struct mq_error {
     enum mq_status status;
     bool in_doubt; /* a commit failed, but its transaction may be stored all the same */

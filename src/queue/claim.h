@@ -10,7 +10,7 @@
 #include "policy/outcome.h"
 
 struct mq_events;
-struct mq_evidence_source;
+struct mq_record_source;
 struct mq_job;
 struct mq_payment;
 struct mq_queue;
@@ -48,7 +48,7 @@ struct mq_claim_request {
     bool whole;                     /* the only relay sends a mail to all its recipients at once */
     const char *const *dead_tokens; /* of workers known to be dead: their jobs are recovered */
     size_t dead_count;
-    const struct mq_evidence_source *evidence; /* NULL: none */
+    const struct mq_record_source *records; /* of intents; NULL: none */
     enum mq_on_uncertain on_uncertain;
     int64_t final_timeout_s; /* how long a relay can still accept a dead run's mail after its dot */
 };

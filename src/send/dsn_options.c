@@ -253,7 +253,7 @@ static const char *translate(struct given *given)
     return word < 0 ? "must be 1 or 0" : NULL;
 }
 
-/* Whether a word of Symfony's asks for what is so without it. It can be beside the other one. */
+/* Whether an option of Symfony's asks for the default, as auto_tls=1 and require_tls=0 do. */
 static bool is_default(const struct given *given)
 {
     return given->alias && given->alias->yes && mq_str_equal(given->value, MQ_STR("auto"));

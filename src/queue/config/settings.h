@@ -57,8 +57,7 @@ int64_t mq_settings_reserve(const struct mq_settings *settings, int64_t n, int64
 bool mq_settings_limit_by(const struct mq_settings *settings, int scope);
 /* A mark of the rules that put mail back: mailHours, and today's limits; 0: there are none. */
 int64_t mq_settings_mark(const struct mq_settings *settings);
-/* The mark of those by which mail of this job table was put back; 0: none was, or mailHoursKept
- * cannot be read. */
+/* The mark when this table's mail was put back; 0: none was, or mailHoursKept cannot be read. */
 int64_t mq_settings_marked(const struct mq_settings *settings, const char *table);
 /* MQ_CONFIG: a value cannot be read. *out is to be cleared then as well: it has the limits, if
  * those can be read, because what was handed over counts. */
