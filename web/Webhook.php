@@ -41,7 +41,7 @@ final class Webhook
      * @throws \ValueError if a service is unknown or its secret is missing
      */
     public function __construct(
-        private readonly MailQueue|\Closure $queue,
+        #[\SensitiveParameter] private readonly MailQueue|\Closure $queue,
         #[\SensitiveParameter] array $services,
         ?string $cafile = null,
         ?string $proxy = null,
@@ -58,6 +58,12 @@ final class Webhook
         }
         $this->services = $made ?: throw new \ValueError('Name a service: '
             . implode(', ', array_keys(self::SERVICES)) . '.');
+    }
+
+    /** @return array<string, mixed> without $queue, as a Closure can hold its password */
+    public function __debugInfo(): array
+    {
+        return ['services' => $this->services];
     }
 
     /** Answers the request that PHP has. */

@@ -6,6 +6,7 @@ namespace MailQueue\Cli\Oauth;
 
 use MailQueue;
 use MailQueue\Cli\Failure;
+use MailQueue\Cli\FileAccess;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 use MailQueue\Internal;
@@ -177,8 +178,8 @@ final class Account
             throw Stop::config("$this->directory cannot be made: "
                 . (error_get_last()['message'] ?? '') . '.');
         }
-        $own = @fileowner('/proc/self');
-        if ($own !== false && $owner !== $own) {
+        $own = FileAccess::user();
+        if ($own !== null && $owner !== $own) {
             throw Stop::config("$this->directory belongs to user $owner, and an account must "
                 . 'belong to the user who sends: log in as that user.');
         }

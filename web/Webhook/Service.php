@@ -28,6 +28,12 @@ abstract class Service
      */
     abstract public function events(array $body, Request $request): array;
 
+    /** @return array{} dumps show no secrets */
+    public function __debugInfo(): array
+    {
+        return [];
+    }
+
     /** @throws \ValueError if it is missing, or can be guessed */
     protected static function secret(#[\SensitiveParameter] mixed $secret, string $what): string
     {

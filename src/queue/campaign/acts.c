@@ -4,6 +4,7 @@
 #include "queue/all_limits.h"
 #include "queue/campaign/internal.h"
 #include "queue/campaign/progress.h"
+#include "queue/config/relays.h"
 #include "queue/config/settings.h"
 #include "queue/handle.h"
 #include "queue/job.h"
@@ -46,6 +47,18 @@ static enum mq_status lock_jobs(struct mq_queue *queue, int64_t id, struct mq_er
     while (mq_sql_next(queue, &status, err)) {
     }
     return status;
+}
+
+/* Has claims count again when mail is due that waits for limits, if jobs of the campaign wait for
+ * one: other mail is to have their places in the line. */
+static enum mq_status leave_lines(struct mq_queue *queue, int64_t id, struct mq_error *err)
+{
+    int64_t waits = 0;
+    MQ_TRY(mq_campaign_int(queue,
+                           "SELECT 1 FROM {t} WHERE " MQ_LIVE_SQL
+                           " AND waits_for IS NOT NULL AND waits_for <> ?1 LIMIT 1",
+                           MQ_ARGS(mq_cstr(MQ_FOR_PAUSE), mq_int(id)), &waits, err));
+    return waits ? mq_mark_put(queue, queue->names.table, MQ_MARK_STALE, err) : MQ_OK;
 }
 
 /* ---- states ---- */
@@ -101,6 +114,7 @@ static enum mq_status change_jobs(struct mq_queue *queue, int64_t id, enum mq_ca
     if (act == MQ_CAMPAIGN_RESUME) {
         MQ_TRY(let_jobs_go(queue, id, err));
     } else if (act != MQ_CAMPAIGN_START) {
+        MQ_TRY(leave_lines(queue, id, err));
         MQ_TRY(mq_campaign_stop_jobs(queue, id, act == MQ_CAMPAIGN_PAUSE, err));
     }
     return acts[act].to == MQ_CAMPAIGN_RUNNING ? mq_campaign_switch(queue, true, err) : MQ_OK;
@@ -236,6 +250,11 @@ static enum mq_status count_parked(struct mq_queue *queue, struct mq_campaign_li
     return status;
 }
 
+static bool runs(const struct mq_campaign_progress *of)
+{
+    return of->campaign.state == MQ_CAMPAIGN_RUNNING;
+}
+
 /* Completes one whose jobs were counted. */
 static enum mq_status expect(struct mq_tx *tx, struct mq_campaign_progress *out,
                              struct mq_error *err)
@@ -247,8 +266,7 @@ static enum mq_status expect(struct mq_tx *tx, struct mq_campaign_progress *out,
     out->limits_s = -1;
     int64_t left = campaign->recipients - campaign->fed + out->live;
     const struct mq_ahead all = {left, left, campaign->priority < 0};
-    bool runs = campaign->state == MQ_CAMPAIGN_RUNNING;
-    return runs ? mq_limits_expect(tx, &all, &out->limits_s, err) : MQ_OK;
+    return runs(out) ? mq_limits_expect(tx, &all, &out->limits_s, err) : MQ_OK;
 }
 
 static enum mq_status complete_all(struct mq_tx *tx, struct mq_campaign_list *list,
@@ -259,8 +277,13 @@ static enum mq_status complete_all(struct mq_tx *tx, struct mq_campaign_list *li
     MQ_TRY(count_parked(tx->queue, list, err));
     MQ_TRY(list->parked_most ? sum_live(tx->queue, list, err) : MQ_OK);
     for (size_t i = 0; i < list->count; i++) {
-        MQ_TRY(list->parked_most ? MQ_OK : count_live(tx->queue, &list->items[i], err));
-        MQ_TRY(expect(tx, &list->items[i], err));
+        struct mq_campaign_progress *one = &list->items[i];
+        bool is_part = list->parked_most != 0;
+        MQ_TRY(is_part ? MQ_OK : count_live(tx->queue, one, err));
+        MQ_TRY(is_part && !runs(one)
+                   ? MQ_OK
+                   : mq_campaign_terms(tx->queue, one->campaign.id, &one->expires_at, NULL, err));
+        MQ_TRY(expect(tx, one, err));
     }
     return MQ_OK;
 }

@@ -156,6 +156,7 @@ enum mq_status mq_taking_forward(struct mq_taking *t, bool *more, struct mq_erro
     int64_t after = queue->forward_mark == mark ? queue->forward_after : 0;
     struct mq_args range = MQ_ARGS(mq_int(after), mq_int(MQ_ROWS_A_CYCLE));
     if (t->marked == 0 || t->marked == mark) {
+        t->claim->forward_after = 0; /* another run can have ended what this one had begun */
         return MQ_OK;
     }
     MQ_TRY(after ? MQ_OK : mq_lines_forget(tx, err));

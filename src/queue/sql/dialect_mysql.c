@@ -25,10 +25,11 @@
 /* The campaign of a job that is not parked. */
 #define LIVE_OF "live_of BIGINT AS (CASE WHEN status <> 'parked' THEN campaign_id END) STORED"
 
-/* Locks the row of a config key if its value has a digit above 0. */
-#define LOCKED(name)                                                                               \
+/* Locks the row of a config key if its value matches. */
+#define LOCKED(name, pattern)                                                                      \
     "(SELECT 1 FROM {c} WHERE `key` = (SELECT `key` FROM {c} AS set_to WHERE set_to.`key` = " name \
-    " AND CAST(set_to.value AS CHAR) REGEXP '[1-9]' LIMIT 1) FOR UPDATE)"
+    " AND CAST(set_to.value AS CHAR) REGEXP '" pattern "' LIMIT 1) FOR UPDATE)"
+#define LOCKED_LIMIT(name) LOCKED(name, "[1-9]") " UNION ALL "
 
 /* MQ_COUNT_OF() writes the rows to a temporary table. So this looks for row ?6, the last that is
  * counted exactly, first: the index has it without one. */
@@ -145,7 +146,8 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* FOR UPDATE locks a row that it finds by key even if the value does not match. So a
      * subquery checks the value first, without a lock (if the transaction is ours, at READ
      * COMMITTED). */
-    [MQ_SQL_LOCK_BUCKET] = LOCKED("?1") " UNION ALL " LOCKED("?2") " UNION ALL " LOCKED("?3"),
+    [MQ_SQL_LOCK_BUCKET] =
+        LOCKED_LIMIT("?1") LOCKED_LIMIT("?2") LOCKED_LIMIT("?3") LOCKED("?4", MQ_SLOW_PATTERN),
 
     /* Several servers on one host can differ in nothing but their directories. */
     [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, @@datadir, DATABASE(), '{T}')",

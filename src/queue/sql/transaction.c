@@ -52,8 +52,8 @@ static enum mq_status begin(struct mq_tx *tx, struct mq_error *err)
 }
 
 /* On a server, where writers run at the same time, locks the bucket and the windows if there is a
- * limit. *locked says whether it is locked; with a file, whose writers take turns, it is always
- * true. */
+ * limit, or a domain is slowed down. *locked says whether it is locked; with a file, whose writers
+ * take turns, it is always true. */
 static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_error *err)
 {
     int64_t found = 0;
@@ -63,7 +63,8 @@ static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_erro
     }
     struct mq_args keys = MQ_ARGS(mq_cstr(mq_config_keys[MQ_KEY_MAX_PER_HOUR].name),
                                   mq_cstr(mq_config_keys[MQ_KEY_LIMITS].name),
-                                  mq_cstr(mq_config_keys[MQ_KEY_WARMUP].name));
+                                  mq_cstr(mq_config_keys[MQ_KEY_WARMUP].name),
+                                  mq_cstr(mq_config_keys[MQ_KEY_SLOW_DOMAINS].name));
     MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_LOCK_BUCKET, keys, &found, err));
     *locked = found != 0;
     /* While this transaction waited for the lock, another may have refilled the bucket up to a
@@ -74,11 +75,14 @@ static enum mq_status lock_bucket(struct mq_tx *tx, bool *locked, struct mq_erro
 static enum mq_status load_settings(struct mq_tx *tx, struct mq_error *err)
 {
     bool locked = false;
-    do { /* again if a limit was set between the two statements */
+    int tries = 0;
+    do { /* again if a limit was set, or a domain slowed down, between the two statements */
         mq_settings_clear(&tx->settings);
         MQ_TRY(lock_bucket(tx, &locked, err));
         MQ_TRY(mq_settings_load(tx->queue, tx->now_s, &tx->settings, err));
-    } while (!locked && mq_settings_limit(&tx->settings));
+        /* Only once for domains: a text that another program wrote may not be found. */
+    } while (!locked && (mq_settings_limit(&tx->settings) ||
+                         (++tries == 1 && mq_settings_pays(&tx->settings))));
     return MQ_OK;
 }
 

@@ -43,7 +43,8 @@ static enum mq_status find_relay(struct mq_tx *tx, const struct mq_job *job,
             return MQ_OK;
         }
         MQ_TRY(mq_windows_room(tx, &party, room, err));
-        relays->full_s[out->at] = room->in_part ? 0 : room->free_s;
+        relays->full_s[out->at] = room->free_s;
+        relays->full_for[out->at] = room->in_part ? (size_t)party.whole : 0;
         if (room->recipients > 0) {
             return MQ_OK;
         }

@@ -26,7 +26,8 @@ struct mq_relay_list {
     bool all_whole;  /* so do all relays of the route, also those that are not used now */
     bool busy;       /* others of its relays are only busy: if none of these has room, it waits */
     int64_t opens_s; /* when the first of its other relays is used again; 0: there is none */
-    int64_t full_s[MQ_PAYMENT_RELAYS_MAX]; /* out: until when the relay has no room; 0: not known */
+    int64_t full_s[MQ_PAYMENT_RELAYS_MAX];  /* out: until when it has no room; 0: not known; … */
+    size_t full_for[MQ_PAYMENT_RELAYS_MAX]; /* … for a mail to so many at once; 0: for any mail */
     char never[400]; /* out, at a claim: a limit that never has room for the whole mail */
 };
 

@@ -30,7 +30,8 @@ struct mq_lane {
 
     struct mq_deliveries paid; /* have paid for the relay's limits, and have not begun */
     size_t reckoned;           /* that are to pay in the next cycle */
-    int64_t full_ms;  /* CLOCK_BOOTTIME; until then its limits have no room; 0: not known */
+    int64_t full_ms;           /* CLOCK_BOOTTIME; until then its limits have no room, … */
+    size_t full_for;  /* … for mail to so many recipients or more, which goes whole; 0: for any */
     size_t under_way; /* how many deliveries the transport has */
     int64_t moved_ms; /* CLOCK_BOOTTIME; when a delivery last began or came back */
     int64_t dot_ms;   /* how long the relay takes for a mail, on average; 0: not known yet */

@@ -105,8 +105,10 @@ static void note_full(const struct mq_run *run, const struct mq_relay_list *rela
     int64_t now_ms = mq_run_now_ms(run), now_s = mq_run_now_s(run);
     for (size_t i = 0; i < relays->count; i++) {
         if (relays->full_s[i] > now_s) {
+            struct mq_lane *lane = lane_named(run, relays->names[i]);
             int64_t left_ms = (relays->full_s[i] - now_s) * 1000;
-            lane_named(run, relays->names[i])->full_ms = now_ms + mq_least(left_ms, FULL_MAX_MS);
+            lane->full_ms = now_ms + mq_least(left_ms, FULL_MAX_MS);
+            lane->full_for = relays->full_for[i];
         }
     }
 }

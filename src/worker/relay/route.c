@@ -53,29 +53,37 @@ static size_t room(const struct mq_lane *lane, bool just_in_time)
     return all > taken ? all - taken : 0;
 }
 
-static enum pick look(const struct mq_lane *lane, const struct mq_lane *tried)
+/* The mail that a lane is looked for. */
+struct seeker {
+    const struct mq_lane *tried; /* it is not to go to this one */
+    size_t recipients;           /* how many it has; 0: not known */
+};
+
+static const struct seeker any_mail = {NULL, 0};
+
+static enum pick look(const struct mq_lane *lane, struct seeker mail)
 {
     const struct mq_run *run = lane->run;
-    bool kept = run->claim.pays_later && lane->full_ms > mq_run_now_ms(run);
-    return !mq_lane_is_open(lane) || lane == tried ? CLOSED
-           : kept                                  ? KEPT
-           : room(lane, run->claim.limited) > 0    ? FOUND
-                                                   : FULL;
+    bool kept = run->claim.pays_later && lane->full_ms > mq_run_now_ms(run) &&
+                mail.recipients >= lane->full_for;
+    return !mq_lane_is_open(lane) || lane == mail.tried ? CLOSED
+           : kept                                       ? KEPT
+           : room(lane, run->claim.limited) > 0         ? FOUND
+                                                        : FULL;
 }
 
-/* Finds the lane that can take a mail now, but not `tried`. */
-static enum pick pick(struct mq_group *group, const struct mq_lane *tried, bool take,
-                      struct mq_lane **out)
+/* Finds the lane that can take a mail now. */
+static enum pick pick(struct mq_group *group, struct seeker mail, bool take, struct mq_lane **out)
 {
     if (group->kind == MQ_GROUP_RELAY) {
         *out = group->relay;
-        return look(*out, tried);
+        return look(*out, mail);
     }
     enum pick best = CLOSED;
     size_t first = group->next;
     for (size_t i = 0; i < group->count && best != FOUND; i++) {
         size_t at = (first + i) % group->count;
-        enum pick found = pick(&group->members[at], tried, take, out);
+        enum pick found = pick(&group->members[at], mail, take, out);
         if (found == FULL && group->kind == MQ_GROUP_FAILOVER) {
             return FULL; /* a relay that is only busy is not replaced */
         }
@@ -87,42 +95,48 @@ static enum pick pick(struct mq_group *group, const struct mq_lane *tried, bool 
     return best;
 }
 
-/* The lane that a delivery is not to go to: it comes from there. If the others have failed
- * meanwhile, it can, because it must hold up no mail. */
-static const struct mq_lane *tried_by(struct mq_route *route, const struct mq_delivery *delivery)
+/* A delivery is not to go to the lane that it comes from. If the others have failed meanwhile, it
+ * can, because it must hold up no mail. */
+static struct seeker seeker_of(struct mq_route *route, const struct mq_delivery *delivery)
 {
     struct mq_lane *lane;
-    const struct mq_lane *tried = delivery && delivery->moves > 0 ? delivery->lane : NULL;
-    return tried && pick(&route->group, tried, false, &lane) != CLOSED ? tried : NULL;
+    struct seeker mail = any_mail;
+    if (delivery) {
+        mail.recipients = delivery->job.recipients.count;
+        mail.tried = delivery->moves > 0 ? delivery->lane : NULL;
+        bool others = mail.tried && pick(&route->group, mail, false, &lane) != CLOSED;
+        mail.tried = others ? mail.tried : NULL;
+    }
+    return mail;
 }
 
 struct mq_lane *mq_route_lane(struct mq_route *route, const struct mq_delivery *delivery, bool take)
 {
     struct mq_lane *lane = NULL;
-    return pick(&route->group, tried_by(route, delivery), take, &lane) == FOUND ? lane : NULL;
+    return pick(&route->group, seeker_of(route, delivery), take, &lane) == FOUND ? lane : NULL;
 }
 
 /* Lists the lanes of which look() says at least this. */
-static enum pick list(struct mq_group *group, const struct mq_lane *tried, enum pick least,
+static enum pick list(struct mq_group *group, struct seeker mail, enum pick least,
                       struct mq_relay_list *out)
 {
     const struct mq_lane *lane = group->relay;
     enum pick best = CLOSED;
     if (group->kind == MQ_GROUP_RELAY) {
-        best = look(lane, tried);
+        best = look(lane, mail);
         if (best >= least && out->count < MQ_PAYMENT_RELAYS_MAX) {
             out->whole[out->count] = lane->transport->whole;
             out->names[out->count++] = lane->transport->name;
         }
         out->busy = out->busy || (best == FULL && least > FULL);
-        if (lane != tried && !mq_lane_is_open(lane)) {
+        if (lane != mail.tried && !mq_lane_is_open(lane)) {
             int64_t opens_s = lane->trouble.until_s > 0 ? lane->trouble.until_s : 1;
             out->opens_s = out->opens_s ? mq_least(out->opens_s, opens_s) : opens_s;
         }
     }
     size_t first = group->next;
     for (size_t i = 0; i < group->count; i++) {
-        enum pick found = list(&group->members[(first + i) % group->count], tried, least, out);
+        enum pick found = list(&group->members[(first + i) % group->count], mail, least, out);
         best = found > best ? found : best;
         if (found == FULL && least > FULL && group->kind == MQ_GROUP_FAILOVER) {
             break;
@@ -134,7 +148,7 @@ static enum pick list(struct mq_group *group, const struct mq_lane *tried, enum 
 bool mq_route_can_pay(struct mq_route *route, const struct mq_delivery *delivery)
 {
     struct mq_lane *lane;
-    enum pick found = pick(&route->group, tried_by(route, delivery), false, &lane);
+    enum pick found = pick(&route->group, seeker_of(route, delivery), false, &lane);
     return found == FOUND || found == KEPT;
 }
 
@@ -142,7 +156,7 @@ void mq_route_relays(struct mq_route *route, const struct mq_delivery *delivery,
                      struct mq_relay_list *out)
 {
     struct mq_lane *lane = mq_route_lane(route, delivery, false);
-    list(&route->group, tried_by(route, delivery), lane ? FOUND : KEPT, out);
+    list(&route->group, seeker_of(route, delivery), lane ? FOUND : KEPT, out);
     if (lane) {
         mq_route_lane(route, delivery, true);
         lane->reckoned++;
@@ -153,7 +167,8 @@ void mq_route_relays(struct mq_route *route, const struct mq_delivery *delivery,
 static bool is_open(struct mq_route *route, const struct mq_lane *tried)
 {
     struct mq_lane *lane;
-    return pick(&route->group, tried, false, &lane) != CLOSED;
+    const struct seeker mail = {.tried = tried};
+    return pick(&route->group, mail, false, &lane) != CLOSED;
 }
 
 /* Adds up what a group's open lanes can begin, and their sessions. If the limits of all have no
@@ -164,10 +179,10 @@ static size_t capacity(struct mq_group *group, bool kept, bool just_in_time, int
     size_t sum = 0;
     if (group->kind == MQ_GROUP_RELAY) {
         *sessions += lane->connections;
-        return look(lane, NULL) == KEPT && !kept ? 0 : room(lane, just_in_time);
+        return look(lane, any_mail) == KEPT && !kept ? 0 : room(lane, just_in_time);
     }
     for (size_t i = 0; i < group->count; i++) {
-        enum pick found = pick(&group->members[i], NULL, false, &lane);
+        enum pick found = pick(&group->members[i], any_mail, false, &lane);
         sum += found != CLOSED ? capacity(&group->members[i], kept, just_in_time, sessions) : 0;
         if (found > (kept ? CLOSED : KEPT) && group->kind == MQ_GROUP_FAILOVER) {
             break;
@@ -179,7 +194,7 @@ static size_t capacity(struct mq_group *group, bool kept, bool just_in_time, int
 static size_t route_capacity(struct mq_route *route, bool just_in_time, int64_t *sessions)
 {
     struct mq_lane *lane;
-    bool kept = pick(&route->group, NULL, false, &lane) == KEPT;
+    bool kept = pick(&route->group, any_mail, false, &lane) == KEPT;
     return capacity(&route->group, kept, just_in_time, sessions);
 }
 
@@ -247,7 +262,7 @@ void mq_route_relays_of(struct mq_route *route, const struct mq_job *job, struct
     if (mq_route_postpones(route, job)) {
         out->opens_s = mq_run_now_s(run_of(route)) + LOWER_S;
     } else {
-        list(&route->group, NULL, KEPT, out);
+        list(&route->group, any_mail, KEPT, out);
     }
 }
 
@@ -413,7 +428,7 @@ static int64_t wanted(const struct mq_run *run, struct mq_route *route, bool set
 int64_t mq_route_room(struct mq_route *route, bool settles)
 {
     struct mq_lane *lane;
-    enum pick found = pick(&route->group, NULL, false, &lane);
+    enum pick found = pick(&route->group, any_mail, false, &lane);
     return found == FULL || found == FOUND ? wanted(run_of(route), route, settles) : MQ_CLAIM_MAX;
 }
 

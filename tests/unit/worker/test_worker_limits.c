@@ -174,6 +174,39 @@ static void test_recipients(void **state)
                      10);
 }
 
+/* ---- a relay that sends a mail to all its recipients at once ---- */
+
+/* A run that asks again and again without waiting fails the test instead of hanging. */
+static enum mq_status check_steps(struct fake_relay *relay, struct mq_error *err)
+{
+    (void)err;
+    assert_in_range(relay->steps, 0, 10000);
+    return MQ_OK;
+}
+
+/* Its limit has room for a part of a mail, and the other relay is busy for ten seconds: the mail
+ * waits for that one, while smaller mail goes. */
+static void test_part(void **state)
+{
+    struct scene_worker *scene = *state;
+    limit_relays(scene, "roundrobin(a b)", "4/1h per relay relay.example");
+    scene->relay.transport.whole = true;
+    scene->relay.on_step = check_steps;
+    scene->other.sessions = 1;
+    scene->other.latency_ms = 10000;
+    fx_mail(&scene->fx, "1@a.x 2@a.x");
+    fx_mail(&scene->fx, "3@a.x");
+    int64_t big = fx_mail(&scene->fx, "4@a.x 5@a.x 6@a.x");
+    int64_t small = fx_mail(&scene->fx, "7@a.x");
+    int64_t begun_ms = scene->boot_ms;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(count_jobs(scene, NULL), 0);
+    check_taken(scene, 2, 2);
+    assert_int_equal(scene->relay.accepted[1], small);
+    assert_int_equal(scene->other.accepted[1], big);
+    assert_in_range(scene->boot_ms - begun_ms, 20000, 20500);
+}
+
 /* ---- many mails for a full relay ---- */
 
 static int64_t writes(struct scene_worker *scene)
@@ -300,9 +333,19 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
     const struct CMUnitTest tests[] = {
-        T(test_failover),          T(test_moves),       T(test_moves_in_average), T(test_one_relay),
-        T(test_one_relay_by_name), T(test_round_robin), T(test_slow_relay),       T(test_warmup),
-        T(test_recipients),        T(test_map),         T(test_closure),          T(test_composed),
+        T(test_failover),
+        T(test_moves),
+        T(test_moves_in_average),
+        T(test_one_relay),
+        T(test_one_relay_by_name),
+        T(test_round_robin),
+        T(test_slow_relay),
+        T(test_warmup),
+        T(test_recipients),
+        T(test_part),
+        T(test_map),
+        T(test_closure),
+        T(test_composed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
