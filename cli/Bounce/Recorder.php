@@ -23,6 +23,7 @@ final class Recorder
      *
      * @throws MailQueue\DatabaseException
      * @throws MailQueue\MessageException for an address that cannot be one
+     * @throws \ValueError for a scope or a text that cannot be one
      */
     public function record(Event $event): Outcome
     {
