@@ -294,8 +294,8 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/send/smtp/lmtp.c
     src/send/smtp/login_check.c
     src/send/smtp/pool.c
-    src/send/smtp/progress.c
     src/send/smtp/receive.c
+    src/send/smtp/session_state.c
     src/send/smtp/session_write.c
     src/send/smtp/smtp.c
     src/send/transport.c

@@ -142,8 +142,12 @@ final class Arguments
     }
 
     /** @return ($default is null ? int|null : int) */
-    public function int(string $option, ?int $default, int $min, int $max): ?int
-    {
+    public function int(
+        string $option,
+        ?int $default,
+        int $min = PHP_INT_MIN,
+        int $max = PHP_INT_MAX
+    ): ?int {
         $value = $this->text($option);
         return $value === null ? $default : self::whole($value, $min, $max)
             ?? throw Stop::usage(self::range("--$option", $value, $min, $max));
@@ -171,14 +175,18 @@ final class Arguments
 
     private static function whole(string $text, int $min, int $max): ?int
     {
-        $value = preg_match('/\A\d{1,18}\z/', $text) ? (int) $text : -1;
-        return $value >= $min && $value <= $max ? $value : null;
+        $value = preg_match('/\A-?\d{1,18}\z/', $text) ? (int) $text : null;
+        return $value !== null && $value >= $min && $value <= $max ? $value : null;
     }
 
     private static function range(string $name, string $value, int $min, int $max): string
     {
-        $upTo = $max === PHP_INT_MAX ? 'or more' : "to $max";
-        return "$name must be a whole number, $min $upTo, not \"$value\".";
+        $range = match (true) {
+            $min === PHP_INT_MIN => '',
+            $max === PHP_INT_MAX => ", $min or more",
+            default => ", $min to $max",
+        };
+        return "$name must be a whole number$range, not \"$value\".";
     }
 
     /** Seconds of a span such as 90s, 15m, 12h or 7d; null: it is none. */

@@ -111,7 +111,7 @@ final class BootstrapFile
 
     private static function isOurs(string $path): bool
     {
-        return in_array(@fileowner($path), [0, @fileowner('/proc/self')], true);
+        return in_array(@fileowner($path), [0, FileAccess::user()], true);
     }
 
     /** Says which directory above the file lets other users replace it; null: none. */

@@ -15,7 +15,7 @@ final class Changes
      *
      * @param list<int> $ids
      * @param callable(list<int>): int $change
-     * @param int $count out: how many are changed, also if this breaks off
+     * @param int $count out: how many are changed, even if this breaks off
      */
     public static function make(array $ids, callable $change, int &$count): void
     {

@@ -61,7 +61,7 @@ final class Csv
     /**
      * @param list<?string> $cells of the first line
      * @param list<string> $known
-     * @return array<int, string>|null null: they are no names
+     * @return array<int, string>|null null: they are not names
      */
     private static function names(array $cells, array $known): ?array
     {

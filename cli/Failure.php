@@ -20,6 +20,9 @@ final class Failure
                 'busy', 'full', 'io', 'replaced' => ExitCode::TEMPFAIL,
                 default => ExitCode::CONFIG,
             },
+            // Out of memory, here or in the server.
+            $e instanceof MailQueue\Exception && $e->getCode() === ExitCode::TEMPFAIL
+                => ExitCode::TEMPFAIL,
             $e instanceof MailQueue\Exception, $e instanceof \ValueError => ExitCode::CONFIG,
             default => ExitCode::SOFTWARE,
         };

@@ -4,9 +4,22 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli;
 
-/** Who may write a file, by its mode. */
+/** Who runs PHP, and who may write a file, by its mode. */
 final class FileAccess
 {
+    /** The user who runs PHP, not the owner of its script; null: unknown. */
+    public static function user(): ?int
+    {
+        if (function_exists('posix_geteuid')) {
+            return posix_geteuid();
+        }
+        $owner = @fileowner('/proc/self');
+        if ($owner === false && ($file = @tmpfile())) { // open_basedir hides /proc
+            $owner = fstat($file)['uid'] ?? false;
+        }
+        return $owner === false ? null : $owner;
+    }
+
     /**
      * Whether others than the owner can write the file. A group that has only
      * the owner in it does not count: Debian 13 and Ubuntu give each user one, and umask 002.

@@ -70,7 +70,6 @@ final class WorkerSlot
         $is = fstat($file);
         $named = @lstat($name);
         return $is && $named && $named['ino'] === $is['ino'] && ($is['mode'] & 0170000) === 0100000
-            && $is['nlink'] === 1 && $is['uid'] === (function_exists('posix_geteuid')
-                ? posix_geteuid() : $is['uid']);
+            && $is['nlink'] === 1 && $is['uid'] === (FileAccess::user() ?? $is['uid']);
     }
 }

@@ -138,6 +138,10 @@ namespace {
          * @return int how many were new
          * @throws MailQueue\MessageException names the field and the message's number (from 0). Earlier
          *         chunks are stored, the message's own chunk is not
+         * @throws MailQueue\Exception as enqueue(). After the first chunk, the text of each exception of the
+         *         queue says so: "…; the first 200 mails were stored before". Skip those when you try again.
+         *         An exception of your own generator comes as it is; if the generator returns instead, what
+         *         it gave is stored
          */
         public function enqueueMany(iterable $messages): int {}
 
@@ -316,7 +320,7 @@ namespace {
         /** One job with its message, or null. */
         public function job(int $id): ?MailQueue\Job {}
 
-        /** When a mail will go: its Job::$expectedAt. null also if there is none with this id. */
+        /** When a mail will go: its Job::$expectedAt; null, too, if there is no job with this id. */
         public function expectedAt(int $id): ?int {}
 
         /**
@@ -377,7 +381,7 @@ namespace {
         public function delete(array $ids): int {}
 
         /**
-         * Suppresses an address: from now on no mail is sent to it, also not mail that waits already. A mail to it
+         * Suppresses an address: from now on no mail is sent to it, not even mail that waits already. A mail to it
          * is parked ("suppressed"), a mail to a list is deleted, and a mail with other recipients goes to those.
          * enqueue() does not fail for it.
          *
@@ -521,7 +525,7 @@ namespace MailQueue {
          * @param string $database path of an SQLite file that exists, "sqlite:" and a path, or the DSN of
          *        a server
          * @return list<string> of $table and $configTable those that are there
-         * @throws DatabaseException also if the file does not exist or is empty
+         * @throws DatabaseException if the file does not exist or is empty, too
          */
         public static function tables(#[\SensitiveParameter] string $database, string $table = 'mail_queue', string $configTable = 'config'): array {}
 
@@ -575,7 +579,8 @@ namespace MailQueue {
          * and not parked.
          *
          * @param int $parkedMost 1 … 10000: so many parked mails are looked at, of all campaigns, the newest.
-         *        isPart: there are more. Then some of those that are `gone` may be parked
+         *        isPart: there are more. Then some of those that are `gone` may be parked.
+         *        expiresAt is only there of campaigns that run
          * @phpstan-return array{campaigns: list<Progress>, isPart: bool}
          */
         public static function campaigns(\MailQueue $queue, int $limit, int $before, int $parkedMost): array {}
@@ -806,8 +811,8 @@ namespace MailQueue {
      *
      * @phpstan-type Progress array{id: int, name: string, state: string, recipients: int, waiting: int, pending: int,
      *     sending: int, failed: int, held: int, sent: int, refused: int, parked: int, suppressed: int, gone: int,
-     *     uncertain: int, perHour: ?int, endsAt: ?int, createdAt: int, startAt: ?int, startedAt: ?int,
-     *     finishedAt: ?int, onFinished: ?string}
+     *     uncertain: int, perHour: ?int, endsAt: ?int, expiresAt: ?int, createdAt: int, startAt: ?int,
+     *     startedAt: ?int, finishedAt: ?int, onFinished: ?string}
      * @strict-properties
      * @not-serializable
      */
@@ -869,7 +874,8 @@ namespace MailQueue {
          *     `waiting` have no mail in the queue yet; pending to held are in it; refused and parked (for other
          *     reasons) wait for retryFailed() or a person; gone: deleted without being sent. uncertain: attempts.
          *     perHour: how many were sent since the start; endsAt: when it will end at this rate,
-         *     mailMaxPerHour and the mailLimits for all mail. onFinished: null, called, or begun: it may have been called
+         *     mailMaxPerHour and the mailLimits for all mail, at expiresAt at the latest, after which the rest gets
+         *     no mail. onFinished: null, called, or begun: it may have been called
          */
         public function progress(): array {}
 

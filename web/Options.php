@@ -34,6 +34,13 @@ final class Options
         ))));
     }
 
+    /** @return array<string, mixed> without the hash, which signs the sessions */
+    public function __debugInfo(): array
+    {
+        return ['hasHash' => $this->hash !== '', 'bodies' => $this->bodies,
+            'proxies' => $this->proxies];
+    }
+
     /** From the environment, or else php.ini. A web server can set the one, PHP-FPM the other. */
     private static function text(string $name, string $ini): string
     {

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace MailQueue\Web;
 
+use MailQueue\Cli\FileAccess;
+
 /**
  * A list that outlives a request. It is in a file of this user: the page keeps nothing of its own
  * in the application's database.
@@ -19,18 +21,13 @@ final class OwnFile
         private readonly string $name,
         private readonly string $without = ''
     ) {
-        $this->directory = sys_get_temp_dir() . '/mailqueue-page-' . self::user();
-    }
-
-    private static function user(): int
-    {
-        return function_exists('posix_geteuid') ? posix_geteuid() : (int) getmyuid();
+        $this->directory = sys_get_temp_dir() . '/mailqueue-page-' . FileAccess::user();
     }
 
     /** Others could write what they like into a directory of theirs. */
     private function isOurs(): bool
     {
-        return !is_link($this->directory) && @fileowner($this->directory) === self::user()
+        return !is_link($this->directory) && @fileowner($this->directory) === FileAccess::user()
             && (@fileperms($this->directory) & 0077) === 0;
     }
 

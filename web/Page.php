@@ -59,6 +59,13 @@ final class Page
         );
     }
 
+    /** @return array<string, mixed> without the Closures, which can hold secrets */
+    public function __debugInfo(): array
+    {
+        return ['options' => $this->options, 'user' => $this->user, 'keep' => $this->keep,
+            'orphanCheck' => $this->orphanCheck];
+    }
+
     /** Answers the request that PHP has. */
     public function handle(): void
     {

@@ -37,6 +37,12 @@ final class Session
         }
     }
 
+    /** @return array<string, mixed> without the number and the key */
+    public function __debugInfo(): array
+    {
+        return ['isSecure' => $this->isSecure, 'since' => $this->since, 'isNew' => $this->isNew];
+    }
+
     private function hasEnded(): bool
     {
         $ended = new OwnFile(self::ENDED, 'Without it nobody is let in, because it says who has '

@@ -40,6 +40,12 @@ final class Unsubscribe
     ) {
     }
 
+    /** @return array<string, mixed> without the Closures, which can hold secrets */
+    public function __debugInfo(): array
+    {
+        return ['names' => $this->names, 'maxDays' => $this->maxDays];
+    }
+
     /** Answers the request that PHP has. */
     public function handle(): void
     {

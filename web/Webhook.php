@@ -41,7 +41,7 @@ final class Webhook
      * @throws \ValueError if a service is unknown or its secret is missing
      */
     public function __construct(
-        private readonly MailQueue|\Closure $queue,
+        #[\SensitiveParameter] private readonly MailQueue|\Closure $queue,
         #[\SensitiveParameter] array $services,
         ?string $cafile = null,
         ?string $proxy = null,
@@ -60,6 +60,12 @@ final class Webhook
             . implode(', ', array_keys(self::SERVICES)) . '.');
     }
 
+    /** @return array<string, mixed> without $queue, as a Closure can hold its password */
+    public function __debugInfo(): array
+    {
+        return ['services' => $this->services];
+    }
+
     /** Answers the request that PHP has. */
     public function handle(): void
     {
@@ -74,7 +80,7 @@ final class Webhook
             [$status, $text] = [200, $this->answer($request ?? Request::fromGlobals())];
         } catch (Refusal $e) {
             [$status, $text] = [$e->status, $e->getMessage()];
-            $status === 403 && error_log("mailqueue webhook: $text");
+            in_array($status, [403, 503], true) && error_log("mailqueue webhook: $text");
         } catch (\Throwable $e) {
             error_log('mailqueue webhook: ' . Terminal::safe($e->getMessage()));
             [$status, $text] = [503, 'Nothing is stored: try again later.'];
@@ -107,7 +113,7 @@ final class Webhook
             );
             try {
                 $recorder->record($event);
-            } catch (MessageException $e) { // the same event would fail again
+            } catch (MessageException | \ValueError $e) { // the same event would fail again
                 error_log("mailqueue webhook: $event->source: " . Terminal::safe($e->getMessage()));
             }
         }

@@ -421,7 +421,7 @@ final class Sqlite extends Database
     }
 
     /**
-     * Finds views and triggers that do not compile, also if that is due to a view that they use.
+     * Finds views and triggers that do not compile, even if that is due to a view that they use.
      *
      * @return array<string, array<string, mixed>> by type and name
      */

@@ -56,7 +56,7 @@ final class Classifier
         '*.7.133' => Kind::Policy, // Exchange: only for members
         '*.7.134' => Kind::Policy,
         '*.7.511' => Kind::Blocked, // Exchange: a sender that was banned
-        '*.7.606' => Kind::Blocked, // … a network
+        '*.7.606' => Kind::Blocked, // Exchange: a network that was banned
         '*.7.705' => Kind::Blocked,
         '*.7.708' => Kind::Blocked,
         '*.7.750' => Kind::Blocked,
@@ -266,8 +266,8 @@ final class Classifier
     }
 
     /**
-     * Addresses and host names are left out, but for those of links: strangers choose them, so they
-     * are no phrases.
+     * The words of a text, without addresses and host names, except those of links: strangers
+     * choose these names, so a phrase in them means nothing.
      */
     private static function words(string $text): string
     {

@@ -23,6 +23,7 @@ final class Recorder
      *
      * @throws MailQueue\DatabaseException
      * @throws MailQueue\MessageException for an address that cannot be one
+     * @throws \ValueError for another value that cannot be stored
      */
     public function record(Event $event): Outcome
     {
@@ -55,7 +56,7 @@ final class Recorder
     /** `forget` could not find an address in there. */
     private static function withoutAddresses(string $text): string
     {
-        return (string) preg_replace('/[^\s<>"\'():;,@]{1,64}@[\w.-]+/', '…', $text);
+        return (string) preg_replace('/[^\s<>"\'():;,@]{1,64}@[\w.-]+/u', '…', $text);
     }
 
     private static function cut(string $text): string

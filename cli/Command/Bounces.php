@@ -158,7 +158,7 @@ final class Bounces extends Command
         foreach ($events as $event) {
             try {
                 $outcome = $recorder->record($event);
-            } catch (MessageException $e) {
+            } catch (MessageException | \ValueError $e) { // the others must not wait for it
                 $this->failed++;
                 Terminal::error('A message stays: ' . rtrim(Terminal::safe($e->getMessage()), '.'));
                 return;

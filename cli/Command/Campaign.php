@@ -41,8 +41,8 @@ final class Campaign extends Command
             'priority=N' => 'create: -100 to 100 (default -10: behind other mail, which has 0)',
             'max-attempts=N' => 'create: how often a mail is tried (default: as --backoff says)',
             'envelope-from=ADDRESS' => "create: where bounces go (default: the message's from)",
-            'relay=KEY' => 'create: a key of the map of relays',
-            'expires=TIME' => 'create: who has not got the mail by then gets none (default: never)',
+            'relay=RELAY' => 'create: a key of the map of relays',
+            'expires=TIME' => 'create: recipients not sent to by then get no mail (default: never)',
             'at=TIME' => 'start: when, such as 2026-12-01T08:00 or "tomorrow 08:00" (UTC)',
             'watch' => 'status: show it again every two seconds, as long as it runs or is paused',
             'as=ADDRESS' => 'test: whose mail (default: that of the first recipient)',
@@ -106,30 +106,26 @@ final class Campaign extends Command
     private function create(MailQueue $queue, string $name, string $path): int
     {
         $message = self::message($path);
-        $setup = [
-            $this->args->text('type') ?? 'campaign',
-            $this->priority(),
-            $this->args->int('max-attempts', null, 1, 1000),
-            $this->args->text('envelope-from'),
-            $this->args->text('relay'),
-            $this->time('expires'),
-        ];
+        $given = array_filter([
+            'type' => $this->args->text('type'),
+            'priority' => $this->args->int('priority', null),
+            'maxAttempts' => $this->args->int('max-attempts', null),
+            'envelopeFrom' => $this->args->text('envelope-from'),
+            'relay' => $this->args->text('relay'),
+            'expiresAt' => $this->time('expires'),
+        ], static fn (mixed $value): bool => $value !== null);
         $campaign = $queue->campaign($name);
         try {
-            $campaign->setMessage($message, ...$setup);
+            $campaign->setMessage($message, ...$given);
         } catch (MessageException $e) {
             throw new Stop("$path: " . $e->getMessage(), ExitCode::DATAERR);
+        } catch (\ValueError $e) {
+            throw Stop::usage('--' . strtr($e->getMessage(), ['maxAttempts' => 'max-attempts',
+                ', or null for' => '; leave it out for']) . '.');
         }
         return $this->result($campaign->progress(), fn () => print('The message is set. Next: '
             . $this->settings->command('campaign add ' . Terminal::word($name) . ' FILE')
             . "\n"));
-    }
-
-    private function priority(): int
-    {
-        $text = $this->args->text('priority') ?? '-10';
-        return preg_match('/\A-?\d{1,3}\z/', $text) === 1 && abs((int) $text) <= 100 ? (int) $text
-            : throw Stop::usage("--priority must be a whole number, -100 to 100, not \"$text\".");
     }
 
     /** @return array<string, mixed> the fields of a message; paths in it begin at the file */

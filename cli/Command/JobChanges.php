@@ -32,7 +32,7 @@ final class JobChanges extends Command
         );
     }
 
-    /** @return list<int> what has failed, or $all that is parked, too; once that is agreed */
+    /** @return list<int> the failed mails, with $all also all parked ones, once agreed */
     private function failed(MailQueue $queue, bool $all): array
     {
         // One state after the other: no index finds them together.

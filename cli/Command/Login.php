@@ -168,8 +168,7 @@ final class Login extends Command
      */
     private static function store(Account $account, array $members): void
     {
-        $before = $account->exists() ? $account->members() : null;
-        $account->write($members);
+        $before = $account->write($members);
         $failure = $account->asked();
         if ($failure !== null) {
             $before === null ? $account->remove() : $account->write($before);

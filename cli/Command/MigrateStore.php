@@ -102,6 +102,6 @@ final class MigrateStore extends Command
         }
         echo $report->deleted ? "Deleted $report->deleted mails from the source.\n" : '';
         echo $report->kept ? "Kept $report->kept mails in the source that the target lacks: it "
-            . " has sent or deleted them, or they were never moved (mailqueue list).\n" : '';
+            . "has sent or deleted them, or they were never moved (mailqueue list).\n" : '';
     }
 }

@@ -232,7 +232,7 @@ final class Mail extends Check
                     "chown it to the user of the cron job, $private", null],
                 ($mode & 0o026) !== 0 => [sprintf('names a file with mode %04o', $mode & 0o7777),
                     "Others can sign as $domain, and the worker refuses it:", $private],
-                !in_array(fileowner($file), [0, @fileowner('/proc/self')], true)
+                !in_array(fileowner($file), [0, FileAccess::user()], true)
                     => ['names a file that belongs to somebody else', 'The worker refuses it: '
                     . "chown it to the user of the cron job, $private", null],
                 !str_contains((string) file_get_contents($file, length: 65_536), 'PRIVATE KEY-')

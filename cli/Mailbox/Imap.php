@@ -23,6 +23,7 @@ final class Imap implements Mailbox
     private array $marked = [];
     /** @var list<string> */
     private array $removed = [];
+    private ?string $refused = null;
 
     /**
      * @param string|null $target the folder where remove() moves messages to; null: it deletes them
@@ -123,7 +124,12 @@ final class Imap implements Mailbox
     public function read(string $name): ?string
     {
         $octets = self::OCTETS;
-        foreach ($this->ask("UID FETCH $name (UID BODY.PEEK[]<0.$octets>)") as [$text, $literals]) {
+        try {
+            $responses = $this->exchange("UID FETCH $name (UID BODY.PEEK[]<0.$octets>)");
+        } catch (Refused) { // another client has just moved it, or it is damaged
+            return null;
+        }
+        foreach ($responses as [$text, $literals]) {
             if (preg_match('/\A\d+ FETCH .*\bUID ' . $name . '\b/i', $text) === 1
                 && stripos($text, 'BODY[]<0> {}') !== false) {
                 return $literals[0];
@@ -156,10 +162,12 @@ final class Imap implements Mailbox
         }
         $target = $this->target === null ? null : self::quoted(self::encoded($this->target));
         if ($target !== null && in_array('MOVE', $this->capabilities, true)) {
-            $this->ask("UID MOVE $removed $target");
+            $this->carriesOut("UID MOVE $removed $target");
             return;
         }
-        $target === null || $this->ask("UID COPY $removed $target");
+        if ($target !== null && !$this->carriesOut("UID COPY $removed $target")) {
+            return;
+        }
         $this->ask("UID STORE $removed +FLAGS.SILENT (\\Deleted)");
         // Without UIDPLUS, EXPUNGE would also take what others have marked as deleted.
         in_array('UIDPLUS', $this->capabilities, true) && $this->ask("UID EXPUNGE $removed");
@@ -170,6 +178,20 @@ final class Imap implements Mailbox
         $this->carryOut();
         $this->wire->say('Z LOGOUT'); // nothing depends on the answer
         $this->wire->close();
+        $this->refused === null || throw new Stop("{$this->at->shown} refuses to move messages: "
+            . "$this->refused. What they report is recorded.", ExitCode::UNAVAILABLE);
+    }
+
+    /** If the server refuses it, such as for a full mailbox, reading goes on. close() says so. */
+    private function carriesOut(string $command): bool
+    {
+        try {
+            $this->exchange($command);
+            return true;
+        } catch (Refused $e) {
+            $this->refused ??= $e->getMessage();
+            return false;
+        }
     }
 
     // ---- the protocol

@@ -19,7 +19,7 @@ interface Mailbox
      */
     public function messages(): array;
 
-    /** A message, as far as it is needed; null: it is gone. */
+    /** A message, as far as it is needed; null: it is gone, or damaged. */
     public function read(string $name): ?string;
 
     /** Marks a message as read, so that the next session leaves it out. Does nothing in POP3. */

@@ -6,7 +6,7 @@ namespace MailQueue\Cli\Mailbox;
 
 use MailQueue\Cli\Terminal;
 
-/** The server refused what it was asked, in these words, which can be shown. */
+/** The server refused a command. The text is the server's, made safe to show. */
 final class Refused extends \Exception
 {
     public function __construct(string $words)

@@ -34,7 +34,7 @@ final class Opening
                 . 'database');
         }
         $this->findRecords();
-        $pair->from === null && $this->checkEmpty(PHP_INT_MAX);
+        $pair->from === null && $this->checkEmpty();
         $pair->checkIds($pair->from->base ?? PHP_INT_MAX);
         $isLate = $pair->from->isOver ?? false;
         $pair->total = $pair->sourceRows->count($isLate ? $pair->from()->cursor : 0, PHP_INT_MAX);
@@ -84,13 +84,21 @@ final class Opening
             . 'finish or abort that first');
     }
 
+    /** Checks that the target has nothing that the move would replace. */
+    private function checkEmpty(): void
+    {
+        (new Campaigns($this->pair->source, $this->pair->target))->check();
+        (new Suppressions($this->pair->source, $this->pair->target))->check();
+        $this->checkMail(PHP_INT_MAX);
+    }
+
     /** Checks that the target has no mail with an id up to $to. */
-    private function checkEmpty(int $to): void
+    private function checkMail(int $to): void
     {
         $target = $this->pair->target;
         $rows = $this->pair->targetRows->count(PHP_INT_MIN, $to);
-        (new Campaigns($this->pair->source, $target))->check();
-        $body = $target->value("SELECT min(id) FROM $target->bodies");
+        // Messages of campaigns have ids below 0.
+        $body = $target->value("SELECT min(id) FROM $target->bodies WHERE id >= 0");
         if ($rows > 0 || ($body !== null && (int) $body <= $to)) {
             throw Stop::config("the target has mail of its own already ($rows mails in "
                 . "$target->table of $target->name): move into an empty queue");
@@ -185,7 +193,7 @@ final class Opening
                 (new Campaigns($pair->source, $pair->target))->drop();
                 $pair->target->put(Record::TO, null);
             }
-            $this->checkEmpty(PHP_INT_MAX);
+            $this->checkEmpty();
             $pair->target->beginIds($from->base);
         }, true);
         $pair->from = $from;
@@ -198,7 +206,7 @@ final class Opening
     private function checkTarget(): void
     {
         $this->pair->target->transaction(
-            fn () => $this->checkEmpty($this->pair->from()->base - 1),
+            fn () => $this->checkMail($this->pair->from()->base - 1),
             true
         );
     }

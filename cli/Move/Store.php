@@ -267,6 +267,35 @@ final class Store
         };
     }
 
+    // ---- other job tables ----
+
+    /** @return list<string> those that use this config table, which has a version of each */
+    public function otherTables(): array
+    {
+        [$key, $begin] = [$this->quoted('key'), Names::VERSION];
+        $names = [];
+        foreach ($this->all("SELECT $key FROM {$this->quoted($this->configTable)} WHERE $key = ? "
+            . "OR $key LIKE ?", [$begin, "$begin:%"]) as [$found]) {
+            $names[] = is_string($found) && $found !== $begin ? substr($found, strlen($begin) + 1)
+                : 'mail_queue';
+        }
+        $isOther = fn (string $name): bool => strcasecmp($name, $this->table) !== 0;
+        return array_values(array_filter($names, $isOther));
+    }
+
+    /** Whether a table has rows; false also if the table is gone. */
+    public function hasRows(string $name): bool
+    {
+        $exists = match ($this->kind) {
+            'pgsql' => 'SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass(quote_ident(?))',
+            'mysql' => 'SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() '
+                . 'AND table_name = ?',
+            default => 'SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE',
+        };
+        return $this->value($exists, [$name]) !== null
+            && $this->value("SELECT 1 FROM {$this->quoted($name)} LIMIT 1") !== null;
+    }
+
     // ---- records and ids ----
 
     public function record(string $key): ?Record

@@ -4,12 +4,16 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Move;
 
+use MailQueue\Cli\Adopt\Names;
+use MailQueue\Cli\Stop;
+
 /**
  * Copies the suppressions, whose hashes and numbers are those of the source's key and mails: the
  * settings take the key along.
  */
 final class Suppressions
 {
+    private const KEY = 'mailSuppressionKey';
     private const ROWS_READ = 1000;
     private const ROWS_WRITTEN = 100;
     private const COLUMNS = ['seq', 'hash', 'scope', 'reason', 'address', 'source', 'created_at'];
@@ -18,6 +22,28 @@ final class Suppressions
         private readonly Store $source,
         private readonly Store $target,
     ) {
+    }
+
+    /**
+     * Refuses to replace a key by which other job tables of the target find their suppressions:
+     * a config table has only one.
+     */
+    public function check(): void
+    {
+        [$source, $target] = [$this->source, $this->target];
+        $key = $source->queue->config(self::KEY);
+        if ($key === null || $key === $target->queue->config(self::KEY)) {
+            return;
+        }
+        foreach ($target->otherTables() as $table) {
+            [6 => $suppressions, 8 => $recipients] = (new Names($table))->tables();
+            if ($target->hasRows($suppressions) || $target->hasRows($recipients)) {
+                throw Stop::config("the target has another job table, $table, with suppressions or "
+                    . 'recipients of campaigns. Both use one config table, and the move would '
+                    . 'replace the key there by which these are found (' . self::KEY . '): move '
+                    . 'into another database or schema');
+            }
+        }
     }
 
     /**
@@ -33,6 +59,7 @@ final class Suppressions
         foreach ([$this->source, $this->target] as $store) {
             $store->lock('mailSuppressed'); // as each suppression does
         }
+        $this->check(); // once more: others may have got suppressions meanwhile
         foreach ($this->target->all('SELECT address, reason, scope, source, created_at FROM '
             . "{$this->target->suppressions} WHERE address IS NOT NULL ORDER BY seq") as $row) {
             [$address, $reason, $scope, $source, $at] = $row;

@@ -6,6 +6,7 @@ namespace MailQueue\Cli\Oauth;
 
 use MailQueue;
 use MailQueue\Cli\Failure;
+use MailQueue\Cli\FileAccess;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 use MailQueue\Internal;
@@ -122,23 +123,23 @@ final class Account
      * Puts a new file in the place of the old one, when no worker refreshes it.
      *
      * @param array<string, string> $members
+     * @return array<string, string>|null what the old file had in it; null: there was none
      */
-    public function write(array $members): void
+    public function write(array $members): ?array
     {
         $this->prepare();
         $lock = $this->lock();
+        $before = $this->exists() ? $this->members() : null;
         $new = "$this->path.new";
         @unlink($new);
         $file = @fopen($new, 'x');
         $text = Terminal::json($members) . "\n";
         $isWritten = $file !== false && @fwrite($file, $text) === strlen($text)
             && fsync($file) && rename($new, $this->path);
+        $why = error_get_last()['message'] ?? 'the disk may be full';
+        $isWritten || @unlink($new); // before a worker that gets the lock has made its own
         fclose($lock);
-        if (!$isWritten) {
-            @unlink($new);
-            throw Stop::config("$this->path cannot be written: "
-                . (error_get_last()['message'] ?? 'the disk may be full') . '.');
-        }
+        return $isWritten ? $before : throw Stop::config("$this->path cannot be written: $why.");
     }
 
     /**
@@ -177,8 +178,8 @@ final class Account
             throw Stop::config("$this->directory cannot be made: "
                 . (error_get_last()['message'] ?? '') . '.');
         }
-        $own = @fileowner('/proc/self');
-        if ($own !== false && $owner !== $own) {
+        $own = FileAccess::user();
+        if ($own !== null && $owner !== $own) {
             throw Stop::config("$this->directory belongs to user $owner, and an account must "
                 . 'belong to the user who sends: log in as that user.');
         }

@@ -51,7 +51,7 @@ final class Activity
     }
 
     /**
-     * What came back, by the time when it came; of which types and relays is not known.
+     * Bounces and complaints by the time when they came; their types and relays are not known.
      *
      * @return list<list<int|string|null>> as counters
      */

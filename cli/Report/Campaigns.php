@@ -46,6 +46,17 @@ final class Campaigns
     }
 
     /**
+     * Whether it will expire before all have their mail, as far as one can tell.
+     *
+     * @param Figures $of
+     */
+    public static function isCut(array $of): bool
+    {
+        return $of['endsAt'] !== null && $of['expiresAt'] !== null
+            && $of['endsAt'] >= $of['expiresAt'];
+    }
+
+    /**
      * How many recipients are settled. What a cancelled campaign has deleted is not.
      *
      * @param Figures $of
@@ -124,10 +135,11 @@ final class Campaigns
         }
         if ($of['endsAt'] !== null) {
             $facts['ends'] = Terminal::time($of['endsAt']) . ' (in '
-                . Terminal::span($of['endsAt'] - time()) . ', at this rate or the limit)';
+                . Terminal::span($of['endsAt'] - time()) . (self::isCut($of)
+                ? ', as it expires: the rest gets no mail)' : ', at this rate or the limit)');
         }
-        foreach (['startAt' => 'start', 'startedAt' => 'started', 'finishedAt' => 'finished',
-            'onFinished' => 'onFinished'] as $name => $word) {
+        foreach (['startAt' => 'start', 'startedAt' => 'started', 'expiresAt' => 'expires',
+            'finishedAt' => 'finished', 'onFinished' => 'onFinished'] as $name => $word) {
             if ($of[$name] !== null) {
                 $facts[$word] = is_int($of[$name]) ? Terminal::time($of[$name]) : $of[$name];
             }

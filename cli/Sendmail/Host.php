@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace MailQueue\Cli\Sendmail;
 
+use MailQueue\Cli\FileAccess;
+
 /** The user and the host: for messages without a sender, and addresses without a domain. */
 final class Host
 {
@@ -59,7 +61,7 @@ final class Host
         }
         foreach (@file('/etc/passwd') ?: [] as $line) {
             $fields = explode(':', $line);
-            if (($fields[2] ?? '') === (string) @fileowner('/proc/self')) {
+            if (($fields[2] ?? '') === (string) FileAccess::user()) {
                 return $fields;
             }
         }

@@ -264,9 +264,9 @@ final class SmtpServer
             $this->reply(250, '2.0.0', "queued as $id");
         } catch (Stop $e) {
             $this->reply(554, '5.6.0', $e->getMessage());
-        } catch (DatabaseException $e) {
+        } catch (MailQueue\Exception $e) {
             $this->queue = null; // open it again next time: it may be another file
-            $isFull = $e->reason === 'full';
+            $isFull = $e instanceof DatabaseException && $e->reason === 'full';
             $this->reply($isFull ? 452 : 451, $isFull ? '4.3.1' : '4.3.0', 'try again later');
             Terminal::error('mailqueue: ' . Terminal::safe($e->getMessage()));
         }

@@ -64,7 +64,7 @@ final class Processes
     private int $signals = 0;
     private int $sent = 0;
     private int $hangups = 0;
-    /** @var array<int, int> how many of the hangups a number was told */
+    /** @var array<int, int> how many SIGHUPs were passed on to a process, by its number */
     private array $told = [];
     private ?float $killAt = null;
     private bool $isStopping = false;

@@ -21,6 +21,7 @@ final class MessageText
         'X-MailQueue-Max-Attempts' => 'maxAttempts',
         'X-MailQueue-Send-At' => 'sendAt',
         'X-MailQueue-Expires-At' => 'expiresAt',
+        'X-MailQueue-Relay' => 'relay',
     ];
     /** Octets of a line without its end (RFC 5322, 2.1.1). */
     private const LINE_MAX = 998;
@@ -115,7 +116,7 @@ final class MessageText
     {
         $key = array_change_key_case(self::FIELDS)[strtolower($name)] ?? '';
         return [$key, match ($key) {
-            'type', 'reference' => $value,
+            'type', 'reference', 'relay' => $value,
             'priority', 'maxAttempts' => self::number($name, $value),
             'sendAt', 'expiresAt' => self::time($name, $value),
             '' => throw new \MailQueue\Exception("$name: unknown; the fields for the queue are "

@@ -93,6 +93,13 @@ final class Outbox
         return $arguments === [] ? \MailQueue::default() : new \MailQueue(...$arguments);
     }
 
+    /** A database as pages and logs may show it: a server's DSN can have a password in it. */
+    public static function shown(string $database): string
+    {
+        return preg_match('~^/|^[^:]*$~', $database) === 1 ? $database
+            : strtok($database, ':') . ':…';
+    }
+
     /**
      * Queues a message.
      *

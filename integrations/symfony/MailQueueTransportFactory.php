@@ -73,6 +73,7 @@ final class MailQueueTransportFactory extends AbstractTransportFactory
     private static function name(array $options): string
     {
         $database = is_string($options['database'] ?? null) ? $options['database'] : null;
-        return 'mailqueue://default' . ($database === null ? '' : "?database=$database");
+        return 'mailqueue://default'
+            . ($database === null ? '' : '?database=' . Outbox::shown($database));
     }
 }

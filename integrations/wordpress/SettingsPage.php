@@ -119,9 +119,9 @@ final class SettingsPage
             '<input id="mailqueue-database" class="regular-text code" name="%s[database]" '
                 . 'value="%s"%s placeholder="%s"><p class="description">%s</p>',
             esc_attr(self::OPTION),
-            esc_attr(self::shown($options['database'] ?? '')),
+            esc_attr(Outbox::shown((string) ($options['database'] ?? ''))),
             $fixed ? ' disabled' : '',
-            esc_attr(self::shown(ini_get('mailqueue.database'))),
+            esc_attr(Outbox::shown((string) ini_get('mailqueue.database'))),
             $fixed ? 'Set by MAILQUEUE_OPTIONS in wp-config.php.'
                 : 'The absolute path of an SQLite file outside of the web root. '
                     . 'Empty: the ini setting mailqueue.database.',
@@ -132,13 +132,6 @@ final class SettingsPage
         echo '</table>';
         $fixed || submit_button();
         echo '</form></div>';
-    }
-
-    /** Hides all of a server's DSN but its scheme: the page must not have a password in it. */
-    private static function shown(mixed $database): string
-    {
-        $text = is_string($database) ? $database : '';
-        return preg_match('~^/|^[^:]*$~', $text) ? $text : strtok($text, ':') . ':…';
     }
 
     private static function row(string $head, string $cell): void

@@ -181,8 +181,9 @@ static int compare(const void *a, const void *b)
                               : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Ends the batch that is collected: the next one is. */
-static enum mq_status turn(struct mq_adding *adding, struct mq_queue *queue, struct mq_error *err)
+/* Stores what is left of one batch, so that the collected one is stored next. */
+static enum mq_status swap_batches(struct mq_adding *adding, struct mq_queue *queue,
+                                   struct mq_error *err)
 {
     struct batch *full = &adding->batches[adding->filling];
     MQ_TRY(store_rest(adding, &adding->batches[!adding->filling], queue, err));
@@ -198,7 +199,7 @@ static enum mq_status turn(struct mq_adding *adding, struct mq_queue *queue, str
 enum mq_status mq_adding_store(struct mq_adding *adding, struct mq_queue *queue,
                                struct mq_error *err)
 {
-    MQ_TRY(turn(adding, queue, err));
+    MQ_TRY(swap_batches(adding, queue, err));
     return store_rest(adding, &adding->batches[!adding->filling], queue, err);
 }
 
@@ -236,7 +237,7 @@ static enum mq_status go_on(struct mq_adding *adding, struct mq_queue *queue, st
         return mq_adding_store(adding, queue, err);
     }
     if (filling->count == BATCH_MAX || filling->text.len >= BATCH_OCTETS) {
-        return turn(adding, queue, err);
+        return swap_batches(adding, queue, err);
     }
     if (adding->taken < adding->chunk || !has_rest(storing)) {
         return MQ_OK;

@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/hash.h"
+
 #define RANDOM_MAX 128 /* bytes at a time; getentropy() gives up to 256 */
 
 static int64_t read_us(clockid_t id)
@@ -41,7 +43,7 @@ struct mq_clock mq_clock_system(void)
 }
 
 /* Replaces getentropy() where a jail or a kernel lacks it. Its bytes are unique to this process and
- * moment, which is enough for tokens and Message-IDs. They are mixed by splitmix64's finalizer. */
+ * moment, which is enough for tokens and Message-IDs. */
 static void from_surroundings(unsigned char *out, size_t n)
 {
     static uint64_t counter;
@@ -49,9 +51,7 @@ static void from_surroundings(unsigned char *out, size_t n)
                     (uint64_t)getpid() << 20 ^ (uint64_t)(uintptr_t)&seed;
     for (size_t i = 0; i < n; i++) {
         uint64_t x = seed + __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED) * 0x9E3779B97F4A7C15;
-        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
-        x = (x ^ x >> 27) * 0x94D049BB133111EB;
-        out[i] = (unsigned char)(x >> 56);
+        out[i] = (unsigned char)(mq_hash_spread(x) >> 56);
     }
 }
 

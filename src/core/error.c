@@ -2,6 +2,7 @@
 #include "core/error.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const c
         view.len = mq_utf8_cut(view, view.len > 4 ? view.len - 4 : 0);
     }
     err->status = status;
+    err->in_doubt = false;
     mq_str_printable(err->text, sizeof err->text, 0, view);
     mq_str_printable(err->field, sizeof err->field, 0, mq_str_of(name));
     return status;

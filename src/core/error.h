@@ -2,7 +2,7 @@
 #ifndef MQ_CORE_ERROR_H
 #define MQ_CORE_ERROR_H
 
-#include <stdarg.h>
+#include <stdbool.h>
 
 /* Kinds of failures, each with another cure, exception class and exit code. */
 enum mq_status {
@@ -27,14 +27,13 @@ enum mq_status {
     MQ_THROWN,     /* a PHP exception is pending already; add none */
     MQ_BAILOUT     /* PHP unwinds (bailout): free and return; the method calls zend_bailout() */
 };
-
 #define MQ_ERROR_FIELD_MAX 64
 #define MQ_ERROR_TEXT_MAX  640
-/* The caller provides the storage. A function sets it only when it returns another status than
- * MQ_OK. `text` names cause and cure and never contains a secret; it is valid UTF-8 with control
- * characters replaced. */
+/* A function sets it only when it returns another status than MQ_OK. `text` names cause and cure,
+ * has no secrets, and is valid UTF-8 with control characters replaced. */
 struct mq_error {
     enum mq_status status;
+    bool in_doubt; /* a commit failed, but its transaction may be stored all the same */
     char field[MQ_ERROR_FIELD_MAX]; /* argument, message field or config key; "" when none */
     char text[MQ_ERROR_TEXT_MAX];
 };
@@ -43,7 +42,6 @@ enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const c
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
 enum mq_status mq_error_nomem(struct mq_error *err); /* with the usual text; returns MQ_NOMEM */
 enum mq_status mq_status_of_errno(int sys_errno);    /* of a file operation */
-
 /* If the call fails, the function returns its status. Only where nothing has to be freed first. */
 #define MQ_TRY(call)                           \
     do {                                       \
@@ -53,5 +51,4 @@ enum mq_status mq_status_of_errno(int sys_errno);    /* of a file operation */
         }                                      \
     } while (0)
 const char *mq_status_name(enum mq_status status); /* "busy", "corrupt", …; never NULL */
-
 #endif

@@ -40,4 +40,12 @@ static inline uint32_t mq_hash_32(struct mq_str s)
     return hash;
 }
 
+/* Spreads the bits of x over the result: the finalizer of splitmix64. */
+static inline uint64_t mq_hash_spread(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    return x ^ x >> 31;
+}
+
 #endif

@@ -64,7 +64,7 @@ struct mq_db_driver {
     enum mq_status (*reopen)(struct mq_db *db, struct mq_error *err);
     /* Whether the transaction of begin() is a part of the application's. */
     bool (*joined)(struct mq_db *db);
-    /* Whether the table has that column. Reads the schema that the connection knows; false also if
+    /* Whether the table has that column. Reads the schema that the connection knows; false, too, if
      * the connection cannot tell. A driver may return true without asking a server: then the first
      * statement that needs the column fails. */
     bool (*has_column)(struct mq_db *db, const char *table, const char *column);
@@ -92,7 +92,7 @@ struct mq_row {
     bool found; /* out */
 };
 
-/* Runs a query for one row. After MQ_OK, also if there was no row, the caller calls mq_db_finish();
+/* Runs a query for one row. After MQ_OK, even if there was no row, the caller calls mq_db_finish();
  * the bytes of the values stay valid until then. */
 enum mq_status mq_db_row(struct mq_db *db, const struct mq_query *query, struct mq_row *out,
                          struct mq_error *err);

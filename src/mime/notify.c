@@ -42,6 +42,17 @@ enum mq_status mq_notify_add_when(struct mq_notify *notify, struct mq_str word,
     return MQ_OK;
 }
 
+enum mq_status mq_notify_set_when(struct mq_notify *notify, struct mq_str list,
+                                  struct mq_error *err)
+{
+    struct mq_notify found = {0};
+    while (list.len > 0) {
+        MQ_TRY(mq_notify_add_when(&found, mq_str_cut_at(&list, ','), err));
+    }
+    notify->when = found.when;
+    return MQ_OK;
+}
+
 enum mq_status mq_notify_set_ret(struct mq_notify *notify, struct mq_str word, struct mq_error *err)
 {
     int ret = mq_str_word(word, "FULL HDRS", mq_str_equal_nocase);
@@ -131,11 +142,8 @@ static enum mq_status read_param(struct mq_notify *notify, struct mq_str value)
     if (mq_str_equal(name, MQ_STR("ENVID"))) {
         return mq_notify_set_envid(notify, value, NULL);
     }
-    enum mq_status status = mq_str_equal(name, MQ_STR("NOTIFY")) ? MQ_OK : MQ_INVALID;
-    while (status == MQ_OK && value.len > 0) {
-        status = mq_notify_add_when(notify, mq_str_cut_at(&value, ','), NULL);
-    }
-    return status;
+    return mq_str_equal(name, MQ_STR("NOTIFY")) ? mq_notify_set_when(notify, value, NULL)
+                                                : MQ_INVALID;
 }
 
 static struct mq_notify read_params(struct mq_str params)

@@ -30,8 +30,11 @@ struct mq_notify {
 
 bool mq_notify_asks(const struct mq_notify *notify);
 
-/* Set one parameter; words may be in any case. MQ_INVALID, field "dsn", for a bad value. */
+/* Set one parameter; words may be in any case. MQ_INVALID, field "dsn", for a bad value. set_when()
+ * takes words with commas between them, and replaces those that were set before. */
 enum mq_status mq_notify_add_when(struct mq_notify *notify, struct mq_str word,
+                                  struct mq_error *err);
+enum mq_status mq_notify_set_when(struct mq_notify *notify, struct mq_str list,
                                   struct mq_error *err);
 enum mq_status mq_notify_set_ret(struct mq_notify *notify, struct mq_str word,
                                  struct mq_error *err);

@@ -36,14 +36,14 @@ static uint64_t hash_of(const struct mq_php_queue *self)
 }
 
 /* The directory of this user's files, and the file of a queue in it. */
-struct place {
+struct mark {
     char directory[MAXPATHLEN];
     char file[MAXPATHLEN + 16];
 };
 
 /* At most FILES files, however many databases come and go. Two queues that share one share its
  * looks, too. */
-static void find_place(uint64_t hash, struct place *out)
+static void find_mark(uint64_t hash, struct mark *out)
 {
     snprintf(out->directory, sizeof out->directory, "%s/mailqueue-%ld",
              php_get_temporary_directory(), (long)geteuid());
@@ -57,26 +57,26 @@ static bool is_early(const struct stat *about, time_t now_s)
     return about->st_mtime > now_s && about->st_mtime <= now_s + SAID_S;
 }
 
-static void set_next(const struct place *place, time_t next_s)
+static void set_next(const struct mark *mark, time_t next_s)
 {
     const struct timespec both[] = {{.tv_sec = next_s}, {.tv_sec = next_s}};
-    utimensat(AT_FDCWD, place->file, both, AT_SYMLINK_NOFOLLOW);
+    utimensat(AT_FDCWD, mark->file, both, AT_SYMLINK_NOFOLLOW);
 }
 
 /* Whether a look is due, for this process only: the lock lets one set the time of the next. */
-static bool enter(const struct place *place, time_t now_s)
+static bool enter(const struct mark *mark, time_t now_s)
 {
     struct stat about;
-    if (php_check_open_basedir_ex(place->file, 0) != 0 ||
-        mq_run_dir_prepare(place->directory, NULL) != MQ_OK) {
+    if (php_check_open_basedir_ex(mark->file, 0) != 0 ||
+        mq_run_dir_prepare(mark->directory, NULL) != MQ_OK) {
         return false;
     }
-    int fd = open(place->file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    int fd = open(mark->file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     bool due = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &about) == 0 &&
                !is_early(&about, now_s);
     bool first = due && about.st_size == 0 && write(fd, "\n", 1) == 1;
     if (due) {
-        set_next(place, now_s + LOOK_S);
+        set_next(mark, now_s + LOOK_S);
     }
     if (fd >= 0) {
         close(fd);
@@ -120,7 +120,7 @@ void mq_php_stale_look(zval *object, struct mq_queue *queue)
 {
     time_t now_s = time(NULL);
     uint64_t hash = hash_of(mq_php_queue_from(Z_OBJ_P(object)));
-    struct place place;
+    struct mark mark;
     struct stat about;
     int64_t last_run_s = 0;
     if ((hash == MAILQUEUE_G(stale_hash) && now_s < MAILQUEUE_G(stale_next_s)) ||
@@ -129,10 +129,10 @@ void mq_php_stale_look(zval *object, struct mq_queue *queue)
     }
     MAILQUEUE_G(stale_hash) = hash;
     MAILQUEUE_G(stale_next_s) = now_s + LOOK_S / 5;
-    find_place(hash, &place);
-    bool early = stat(place.file, &about) == 0 && is_early(&about, now_s);
-    if (!early && enter(&place, now_s) && ask(queue, &last_run_s)) {
-        set_next(&place, now_s + SAID_S);
+    find_mark(hash, &mark);
+    bool early = stat(mark.file, &about) == 0 && is_early(&about, now_s);
+    if (!early && enter(&mark, now_s) && ask(queue, &last_run_s)) {
+        set_next(&mark, now_s + SAID_S);
         say(last_run_s);
     }
 }

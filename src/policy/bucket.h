@@ -39,8 +39,7 @@ void mq_bucket_take(struct mq_bucket *bucket, int64_t n);
 void mq_bucket_give(struct mq_bucket *bucket, int64_t n);
 /* Seconds from last_refill_s until a token is there beside the reserve; 0: now, or no limit. */
 int64_t mq_bucket_wait_s(const struct mq_bucket *bucket, int64_t reserve);
-/* Convert units to the decimal text in the config table ("4.25") and back; parse(format(x)) == x.
- * mq_bucket_parse() returns false for text that is not a non-negative decimal number. */
+/* Write and read the decimal text of the config table ("4.25") exactly. False: it is not one. */
 void mq_bucket_format(int64_t units, char out[32]);
 bool mq_bucket_parse(struct mq_str text, int64_t *units);
 

@@ -54,7 +54,7 @@ void mq_limits_add(struct mq_limits *limits, const struct mq_limits *more);
  * depend on recipients. If so, *who says whose count it is: empty if it is for all. */
 bool mq_limit_holds(const struct mq_limit *limit, const char *relay, const char *from,
                     struct mq_str *who);
-/* Whether it is a limit of this recipient's domain; then *who is that, with the @ before it. */
+/* Whether it is a limit of this recipient's domain. If so, *who is that, with the @ before it. */
 bool mq_limit_holds_to(const struct mq_limit *limit, const char *recipient, struct mq_str *who);
 
 #endif

@@ -28,7 +28,7 @@ struct mq_slow_seen {
 /* Counts it, and decides. Too many: more than `percent` of 20 or more. */
 void mq_slowdown_count(struct mq_slowdown *slow, const struct mq_slow_seen *seen, int64_t percent,
                        int64_t now_s);
-/* The pause; 0 also if no mail has gone to the domain for an hour. */
+/* The pause; 0 if no mail has gone to the domain for an hour. */
 int64_t mq_slowdown_pause_s(const struct mq_slowdown *slow, int64_t now_s);
 /* Whether nothing is left to remember. */
 bool mq_slowdown_is_over(const struct mq_slowdown *slow, int64_t now_s);

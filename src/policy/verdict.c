@@ -179,7 +179,7 @@ static const char *const throttles[] = {"throttl",  "slow down",  "too fast",  "
                                         "too many", "too busy",   "overload",  "load too high",
                                         "your ip",  "ip address", "your host", "your server",
                                         "busy",     NULL};
-/* … and of a wait that only this mail needs, because its sender, its recipient and our host are new
+/* Words of a wait that only this mail needs, because its sender, its recipient and our host are new
  * together. */
 static const char *const greylists[] = {"greylist",  "graylist",  "grey list", "gray list",
                                         "grey-list", "gray-list", "greytrap",  NULL};

@@ -20,8 +20,8 @@ struct mq_rules; /* policy/rules.h */
 struct mq_verdict {
     enum mq_outcome outcome;
     int wait_s;     /* how long the reply asks to wait; 0: it does not say */
-    bool throttled; /* deferred for wait_s, in words that fit all mail as well as this one: if
-                       several mails in a row are, and none is accepted, the relay is meant */
+    bool throttled; /* deferred for wait_s, in words that can mean this mail or all mail. If several
+                       mails in a row are throttled and none is accepted, they mean all mail */
     const struct mq_rule *rule; /* that decided; NULL: the table */
     int row;                    /* that decided, if no rule did */
 };

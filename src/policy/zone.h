@@ -1,5 +1,5 @@
 /* A time zone's offsets for some weeks. C has no thread-safe call for a zone other than the
- * process's own, so who opens the queue says where they come from. */
+ * process's own, so the opener of the queue supplies them. */
 #ifndef MQ_POLICY_ZONE_H
 #define MQ_POLICY_ZONE_H
 

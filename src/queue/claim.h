@@ -10,7 +10,7 @@
 #include "policy/outcome.h"
 
 struct mq_events;
-struct mq_evidence_source;
+struct mq_record_source;
 struct mq_job;
 struct mq_payment;
 struct mq_queue;
@@ -36,9 +36,9 @@ struct mq_claim_request {
     int64_t lease_s;
     const int *below;              /* only jobs of a lower priority than this; NULL: any */
     const char *token;             /* MQ_TOKEN_HEX digits */
-    struct mq_relay_state *relays; /* claims nothing while all of these are paused, … */
+    struct mq_relay_state *relays; /* claims nothing while all of these are paused */
     size_t relay_count;
-    bool opens_more;        /* … unless the run can open others for the mail */
+    bool opens_more;        /* claims then, too, as the run can open others for the mail */
     struct mq_turns *turns; /* claim/turns.h; NULL: no job is passed over */
     /* Lists a job's open relays; none: not known, or it waits until `opens_s`. NULL: it has one. */
     void (*relays_of)(void *context, const struct mq_job *job, struct mq_relay_list *out);
@@ -48,7 +48,7 @@ struct mq_claim_request {
     bool whole;                     /* the only relay sends a mail to all its recipients at once */
     const char *const *dead_tokens; /* of workers known to be dead: their jobs are recovered */
     size_t dead_count;
-    const struct mq_evidence_source *evidence; /* NULL: none */
+    const struct mq_record_source *records; /* of intents; NULL: none */
     enum mq_on_uncertain on_uncertain;
     int64_t final_timeout_s; /* how long a relay can still accept a dead run's mail after its dot */
 };
@@ -68,7 +68,7 @@ struct mq_claim {
     enum mq_claim_end end;
     bool finished;         /* a campaign has finished */
     bool limited;          /* a limit is set: claim no more than can leave at once */
-    bool spare;            /* TOKENS: mail of priority 0 and above can go before resume_s */
+    bool spare;            /* MQ_CLAIM_TOKENS: mail of priority >= 0 can go before resume_s */
     bool pays_later;       /* a relay has a limit, and relays_of is set: no job has paid for that */
     char *slow, *sessions; /* domains slowed down, with spaces between; mailDomainSessions */
     int64_t resume_s;      /* UTC second; TOKENS: of the next token; PAUSED: of the first pause's
@@ -76,8 +76,8 @@ struct mq_claim {
     char reason[256];      /* TOKENS: the limit of mailLimits that is full, or "" */
     enum mq_status status; /* a failure of recovery or claim only; the outcomes are settled */
     struct mq_error error;
-    int64_t forward_after; /* mail that other rules put back was brought forward up to this id … */
-    int64_t forward_mark;  /* … for the present ones (mq_settings_mark()) */
+    int64_t forward_after; /* up to this id, mail that older rules put back was brought forward */
+    int64_t forward_mark;  /* the present rules, for which that was done (mq_settings_mark()) */
     int64_t dropped_bytes; /* octets of messages deleted with expired and orphaned rows */
 };
 void mq_claim_clear(struct mq_claim *claim);

@@ -21,7 +21,7 @@ struct mq_history {
 };
 
 /* Adds the events to the counters and, if it is switched on, to the history; within the
- * transaction, just before its commit, so that they agree with the rows whatever is killed. */
+ * transaction, just before its commit, so that they agree with the rows after any kill. */
 enum mq_status mq_history_write(struct mq_queue *queue, const struct mq_history *history,
                                 struct mq_error *err);
 /* Reads mailHistoryDays; -1 if its value is not one. */

@@ -36,8 +36,8 @@ struct mq_job {
     int uncertain;
     int paid;       /* tokens paid in this claim; 0 without a limit */
     char *paid_to;  /* the relay whose limits they count for; NULL: no relay has limits */
-    bool from_paid; /* they count for the limits of its sender as well, … */
-    bool to_paid;   /* … and for those of its recipients */
+    bool from_paid; /* they count for the limits of its sender as well */
+    bool to_paid;   /* they count for those of its recipients as well */
     char *put_back; /* the limit that put it back since its last claim, or MQ_FOR_PAUSE, or, by
                        mq_queue_expect(), the limit that it waits for; NULL: none */
     int64_t next_attempt_at;
@@ -67,10 +67,11 @@ struct mq_job {
                                      NULL: all do (mq_suppress_find()) */
     int64_t campaign_id;          /* 0: it is of no campaign */
     int64_t recipient_id;         /* of the campaign's table of recipients; 0: of no campaign */
-    char *recipient_name;         /* from that table, read with the message: display name, … */
-    char *recipient_fields;       /* … and a JSON object; NULL: none, or not read */
-    struct mq_notify notify;      /* from the column `fields` */
-    char *body;                   /* wire form; NULL: to be composed (or not loaded) */
+    /* From that table, read with the message; NULL: none, or not read. */
+    char *recipient_name;    /* display name */
+    char *recipient_fields;  /* a JSON object */
+    struct mq_notify notify; /* from the column `fields` */
+    char *body;              /* wire form; NULL: to be composed (or not loaded) */
     size_t body_len;
     enum mq_body_state body_state;
 

@@ -19,9 +19,9 @@ struct mq_queue;
 struct mq_zone_source; /* policy/zone.h */
 
 struct mq_queue_options {
-    const char *table;            /* "mail_queue"; identifiers: [A-Za-z_][A-Za-z0-9_]{0,62} */
-    const char *config_table;     /* "config" */
-    const char *reference_column; /* "reference" */
+    const char *table; /* by default "mail_queue"; identifiers: [A-Za-z_][A-Za-z0-9_]{0,62} */
+    const char *config_table;     /* by default "config" */
+    const char *reference_column; /* by default "reference" */
     const char *orphan_table;     /* NULL: no orphan check */
     const char *orphan_column;
     /* This machine's test mode. The texts must outlive the queue. `redirect_to` overrules the

@@ -25,13 +25,13 @@ static size_t reach(const struct mq_tx *tx, const struct mq_job *job)
     return n < MQ_RECIPIENTS_MAX ? n : MQ_RECIPIENTS_MAX;
 }
 
-static bool says_uncertain(const struct mq_evidence *said)
+static bool says_uncertain(const struct mq_recorded *said)
 {
     return memchr(said->results, MQ_OUTCOME_UNCERTAIN, MQ_RECIPIENTS_MAX) != NULL;
 }
 
 /* Sets the outcome of each recipient if the body may have gone out. `reply` is room for a text. */
-static void settle_each(struct mq_settlement *s, struct mq_evidence *said, size_t reached,
+static void settle_each(struct mq_settlement *s, struct mq_recorded *said, size_t reached,
                         char reply[64])
 {
     if (!said->by_recipient || (!said->replied && !says_uncertain(said))) {
@@ -69,12 +69,12 @@ static enum mq_status settle(struct mq_tx *tx, struct mq_settlement *s, int64_t 
 static enum mq_status recover_one(struct mq_tx *tx, const struct mq_claim_request *request,
                                   const struct mq_job *job, int64_t *octets, struct mq_error *err)
 {
-    struct mq_evidence said = {.outcome = MQ_OUTCOME_UNCERTAIN};
+    struct mq_recorded said = {.outcome = MQ_OUTCOME_UNCERTAIN};
     struct mq_settlement s = {
         .job = job, .retry_after_s = -1, .ms = -1, .on_uncertain = request->on_uncertain};
     char reply[64];
-    if (request->evidence) {
-        request->evidence->find(request->evidence->context, job->locked_by, job->id, &said);
+    if (request->records) {
+        request->records->find(request->records->context, job->locked_by, job->id, &said);
     }
     if (said.by_recipient || said.outcome == MQ_OUTCOME_UNCERTAIN) {
         settle_each(&s, &said, reach(tx, job), reply);
@@ -140,12 +140,12 @@ static enum mq_status recover_some(struct mq_tx *tx, const struct mq_claim_reque
 }
 
 enum mq_status mq_queue_recover(struct mq_queue *queue, int64_t now_s,
-                                const struct mq_evidence_source *evidence, int64_t *count,
+                                const struct mq_record_source *records, int64_t *count,
                                 struct mq_error *err)
 {
     const struct mq_claim_request nobody = {.on_uncertain = MQ_UNCERTAIN_RETRY,
                                             .final_timeout_s = MQ_FINAL_TIMEOUT_S,
-                                            .evidence = evidence};
+                                            .records = records};
     struct mq_recovered recovered = {0};
     int64_t sum = 0;
     do {

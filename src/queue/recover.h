@@ -12,7 +12,7 @@
 struct mq_queue;
 
 /* What a worker's intent record says about one of its jobs. */
-struct mq_evidence {
+struct mq_recorded {
     /* UNCERTAIN: no readable record. RELEASED: never begun. DEFERRED: begun, but no body went out:
      * the attempt counts. */
     enum mq_outcome outcome;
@@ -25,15 +25,15 @@ struct mq_evidence {
 };
 
 /* find() is called inside the transaction: it must not use the database, and must be quick. */
-struct mq_evidence_source {
-    void (*find)(void *context, const char *token, int64_t job_id, struct mq_evidence *out);
+struct mq_record_source {
+    void (*find)(void *context, const char *token, int64_t job_id, struct mq_recorded *out);
     void *context;
 };
 
 /* Recovers leases that were over at now_s (0: now) without claiming; *count says how many.
- * evidence NULL: none. */
+ * records NULL: none. */
 enum mq_status mq_queue_recover(struct mq_queue *queue, int64_t now_s,
-                                const struct mq_evidence_source *evidence, int64_t *count,
+                                const struct mq_record_source *records, int64_t *count,
                                 struct mq_error *err);
 
 #endif

@@ -124,7 +124,7 @@ static const struct option options[] = {
 
 #define OPTION_COUNT (sizeof options / sizeof *options)
 
-/* Words of Symfony Mailer for SMTP: what ours is, … */
+/* Options of Symfony Mailer for SMTP that have another name here. */
 static const struct alias {
     const char *name, *ours;
     const char *no, *yes; /* what is written for a no or a yes; NULL: the value is the same */
@@ -133,7 +133,7 @@ static const struct alias {
                {"auto_tls", "tls", "none", "auto"},
                {"require_tls", "tls", "auto", "required"}};
 
-/* … or what does the same here. */
+/* Options of Symfony Mailer that do not exist here, and what does the same. */
 static const struct {
     const char *name, *instead;
 } strangers[] = {
@@ -253,7 +253,7 @@ static const char *translate(struct given *given)
     return word < 0 ? "must be 1 or 0" : NULL;
 }
 
-/* Whether a word of Symfony's asks for what is so without it. It can be beside the other one. */
+/* Whether an option of Symfony's asks for the default, as auto_tls=1 and require_tls=0 do. */
 static bool is_default(const struct given *given)
 {
     return given->alias && given->alias->yes && mq_str_equal(given->value, MQ_STR("auto"));

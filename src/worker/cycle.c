@@ -358,7 +358,7 @@ static struct mq_claim_request make_request(struct mq_run *run, struct mq_relay_
         .opens_more = run->relays->choose != NULL,
         .dead_tokens = run->recovery->tokens,
         .dead_count = run->recovery->dead_count,
-        .evidence = &run->recovery->source,
+        .records = &run->recovery->source,
         .on_uncertain = run->options->on_uncertain,
         .final_timeout_s = run->options->final_timeout_s,
     };

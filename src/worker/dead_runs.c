@@ -7,7 +7,7 @@
 
 #define SCAN_EVERY_MS 10000
 
-static void judge(const struct mq_intent_record *record, int64_t job_id, struct mq_evidence *out)
+static void judge(const struct mq_intent_record *record, int64_t job_id, struct mq_recorded *out)
 {
     struct mq_intent_entry entry;
     if (record->owner == MQ_INTENT_OTHER) {
@@ -29,7 +29,7 @@ static void judge(const struct mq_intent_record *record, int64_t job_id, struct 
     memcpy(out->results, entry.results, sizeof(out->results));
 }
 
-static void find_evidence(void *context, const char *token, int64_t job_id, struct mq_evidence *out)
+static void find_recorded(void *context, const char *token, int64_t job_id, struct mq_recorded *out)
 {
     struct mq_recovery *recovery = context;
     memset(out, 0, sizeof(*out));
@@ -54,7 +54,7 @@ static void find_evidence(void *context, const char *token, int64_t job_id, stru
 
 void mq_recovery_init(struct mq_recovery *recovery, const char *directory)
 {
-    *recovery = (struct mq_recovery){.source = {find_evidence, recovery}, .directory = directory};
+    *recovery = (struct mq_recovery){.source = {find_recorded, recovery}, .directory = directory};
 }
 
 void mq_recovery_clear(struct mq_recovery *recovery)

@@ -21,7 +21,7 @@ struct mq_recovery {
     const char *tokens[MQ_DEAD_MAX]; /* of the runs in `dead`, for the claim */
     size_t dead_count;
     struct mq_intent_record *open; /* the record last read in this cycle that is not in `dead` */
-    struct mq_evidence_source source;
+    struct mq_record_source source;
     const char *directory;
     int64_t next_scan_ms;
 };

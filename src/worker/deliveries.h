@@ -67,7 +67,7 @@ void mq_delivery_leaves(struct mq_delivery *delivery);
 struct mq_delivery *mq_delivery_new(struct mq_run *run, struct mq_job *job, int64_t lease_end_ms);
 /* Frees the message, which is not needed any more. */
 void mq_delivery_drop_message(struct mq_delivery *delivery);
-/* Frees a delivery. Its slot in the intent file stays as evidence if nobody settles the job. */
+/* Frees a delivery. Its slot in the intent file stays if nobody settles the job. */
 void mq_delivery_free(struct mq_delivery *delivery);
 /* Frees a delivery and its slot, after the commit of its outcome. */
 void mq_delivery_settled(struct mq_delivery *delivery);

@@ -8,8 +8,9 @@
 #include "queue/queue.h"
 #include "worker/run.h"
 
-#define PAUSE_FIRST_MS 50   /* between claims while nothing tells, doubled each time … */
-#define PAUSE_MS       1000 /* … up to this */
+/* Between claims while nothing tells of new mail: the pause doubles each time, up to PAUSE_MS. */
+#define PAUSE_FIRST_MS 50
+#define PAUSE_MS       1000
 
 static bool rests(const struct mq_run *run)
 {

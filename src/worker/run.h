@@ -25,8 +25,8 @@
 #include "worker/relay/lane.h"
 #include "worker/worker.h"
 
-#define MQ_RUN_SETTLE_JOBS 100 /* a commit is due with this many outcomes … */
-#define MQ_RUN_SETTLE_MS   50  /* … or so long after the first of them */
+#define MQ_RUN_SETTLE_JOBS 100 /* a commit is due with this many outcomes */
+#define MQ_RUN_SETTLE_MS   50  /* or so long after the first of them */
 #define MQ_RUN_MANY        3   /* mails failed in a row: the relay may be the cause */
 #define MQ_RUN_BUCKETS     512
 

@@ -42,7 +42,7 @@ static void set_handlers(bool keeps_before, bool daemon)
     for (size_t i = 0; i < HELD_COUNT; i++) {
         int number = held[i].number;
         const struct sigaction *action = number == SIGTERM || number == SIGINT ? &counts : &ignores;
-        if (number == SIGHUP) { /* it ends a run that is no daemon */
+        if (number == SIGHUP) { /* it ends a run that is not a daemon */
             action = daemon ? &restarts : NULL;
         }
         sigaction(number, action, keeps_before ? &held[i].before : NULL);

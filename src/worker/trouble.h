@@ -26,10 +26,10 @@ struct mq_trouble {
     char reason[MQ_TARGET_REPLY_MAX]; /* of the last trouble */
     int64_t untouched;                /* mails in a row that came back untouched */
     bool pause_settled;               /* the first acceptance has cleared the relay's pause */
-    bool found;                       /* the relay is paused: its lane is closed … */
-    int64_t until_s;                  /* … until then, UTC, */
-    int64_t closed_ms;                /* which is this CLOCK_BOOTTIME */
-    int64_t retry_ms; /* CLOCK_BOOTTIME; nothing about the relay is stored before then */
+    bool found;                       /* the relay is paused, and its lane is closed */
+    int64_t until_s, closed_ms;       /* the end of that, in UTC and in CLOCK_BOOTTIME */
+    int64_t retry_ms; /* CLOCK_BOOTTIME; a stored pause is not cleared before then, as the database
+                         was busy */
 };
 
 /* What the relay was found to be able to do (finding.c). */

@@ -31,7 +31,7 @@ foreach (array_keys($times) as $i => $value) {
     $isSame = $times[$value] === null ? $at >= $began && $at <= time() : $at === $times[$value];
     echo $isSame && $type === 'integer' ? '' : "$value is $at\n";
 }
-echo "-- what is none\n";
+echo "-- values that are not times\n";
 $bad = ["'soon'", "'now'", "'2026-02-31 00:00:00'", "'21.11.2026'", "'09:35'", "'2026-11-21 25:00:00'", '20261121',
     '20261121093500', "'2026-11-21 09:35:00 CET'", "'20261121'", "x'ff00'"];
 foreach ($bad as $value) {
@@ -50,5 +50,5 @@ exit 0: Adopted 28 mails of mail_queue: 28 pending.
 Backup: %/mail.db-before-adopt-%
 The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
--- what is none
+-- values that are not times
 row 17: column next_attempt_at holds "…", which is not a time (YYYY-MM-DD HH:MM:SS in UTC, or seconds since 1970). Correct it. Nothing was changed.

@@ -70,6 +70,7 @@ $pdo->exec('DROP TRIGGER full');
 echo "$code $out", implode(' ', $counts('db')), "\n";
 
 echo "-- servers that lie\n";
+[$full] = bounces_to($queue, 'full@example.net');
 $scripts = [
     'no STARTTLS' => ['imap', '?tls=required', "* OK hi\r\n", 'line', "* CAPABILITY IMAP4rev1\r\nA1 OK\r\n"],
     'no STLS' => ['pop3', '?tls=required', "+OK hi\r\n", 'line', "+OK\r\nUSER\r\n.\r\n"],
@@ -86,13 +87,18 @@ $scripts = [
     'asks for the password again' => ['imap', '', "* OK hi\r\n", 'line', "* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\nA1 OK\r\n", 'line', "+\r\n", 'line', "+\r\n", 'line', "+\r\n", 'line', "A2 NO no\r\n"],
     'another message than asked for' => ['imap', '', "* OK hi\r\n", 'line', "* CAPABILITY IMAP4rev1\r\nA1 OK\r\n", 'line', "A2 OK\r\n", 'line', "* CAPABILITY IMAP4rev1\r\nA3 OK\r\n", 'line',
         "A4 OK\r\n", 'line', "* SEARCH 7\r\nA5 OK\r\n", 'line', "* 1 FETCH (UID 8 BODY[]<0> {3}\r\nabc)\r\n* 2 EXPUNGE\r\nA6 OK\r\n", 'line'],
+    'a full folder' => ['imap', '', "* OK hi\r\n", 'line', "* CAPABILITY IMAP4rev1\r\nA1 OK\r\n", 'line', "A2 OK\r\n", 'line', "* CAPABILITY IMAP4rev1\r\nA3 OK\r\n", 'line', "A4 OK\r\n", 'line',
+        "A5 OK\r\n", 'line', "* SEARCH 7\r\nA6 OK\r\n", 'line', '* 1 FETCH (UID 7 BODY[]<0> {' . strlen($full) . "}\r\n$full)\r\nA7 OK\r\n", 'line', "A8 NO [OVERQUOTA] full\r\n", 'line'],
+    'one message that it cannot give' => ['imap', '', "* OK hi\r\n", 'line', "* CAPABILITY IMAP4rev1\r\nA1 OK\r\n", 'line', "A2 OK\r\n", 'line', "* CAPABILITY IMAP4rev1\r\nA3 OK\r\n", 'line',
+        "A4 OK\r\n", 'line', "* SEARCH 7 8\r\nA5 OK\r\n", 'line', "A6 NO [SERVERBUG] damaged\r\n", 'line', "* 1 FETCH (UID 7 BODY[]<0> {14}\r\nSubject: x\r\n\r\n)\r\nA7 OK\r\n", 'line'],
 ];
 foreach ($scripts as $what => [$scheme, $query]) {
     $environment['MAILQUEUE_MAILBOX'] = "$scheme://b:geheim@127.0.0.1:" . scripted(...array_slice($scripts[$what], 2)) . "/$query";
-    [$code, $out, $errors] = cli(['bounces'], $environment);
+    [$code, $out, $errors] = cli(['bounces', ...$what === 'a full folder' ? ['--move', 'Done'] : []], $environment);
     must(!str_contains($errors, 'geheim') && !str_contains($errors, base64_encode("\0b\0geheim")), 'no password in errors');
     echo "$what: $code ", preg_replace('/:\d{4,5}\b/', ':PORT', $out . $errors);
 }
+echo count($queue->suppression('full@example.net')), "\n";
 ?>
 --EXPECT--
 imap: 1 1 1 1 1 1, left 0, moved 6
@@ -117,3 +123,6 @@ no login: 69 mailqueue: imap://127.0.0.1:PORT takes no password here: use imaps:
 refused: 77 mailqueue: imap://127.0.0.1:PORT refuses the login: NO [PRIVACYREQUIRED] ?[31mTLS. Check the user and the password.
 asks for the password again: 77 mailqueue: imap://127.0.0.1:PORT refuses the login: NO no. Check the user and the password.
 another message than asked for: 0 0 looked at, 0 recorded; 0 suppressed.
+a full folder: 69 mailqueue: imap://127.0.0.1:PORT refuses to move messages: NO [OVERQUOTA] full. What they report is recorded.
+one message that it cannot give: 0 1 looked at, 0 recorded; 0 suppressed.
+1

@@ -71,6 +71,13 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo thrown(fn() => $recorder->record(new Event('a@example.net', Kind::Hard, 'x', 'ses', time(), '4', 'news'))), "\n";
     echo count($queue->suppression('fay@example.net')), ' ', strlen($queue->suppression('fay@example.net')[0]['source']) > 150 ? 'long' : 'short', "\n";
 
+    echo "-- words without blanks\n";
+    for ($i = 0; $i < 4; $i++) {
+        $bounce(postfix(sender_to($queue, "chi$i@example.net"), "chi$i@example.net", '5.1.1', '550 很抱歉，您发送给以下收件人的邮件未能成功投递，原因是收件人邮箱不存在' . str_repeat('a', $i) . '@qq.com'));
+        echo mb_check_encoding($queue->suppression("chi$i@example.net")[0]['source'] ?? "\xff", 'UTF-8') ? 'kept ' : 'lost ';
+    }
+    echo "\n";
+
     echo "-- stats, forget, remove\n";
     [, $out] = cli(['stats', '--by', 'day'], $environment);
     echo preg_replace(['/ +/', '/\d{4}-\d\d-\d\d/', '/ $/m'], [' ', 'DAY', ''], $out);
@@ -166,9 +173,15 @@ nothing counted known suppressed suppressed
 MailQueue\MessageException [address]: address: the address "no address" has no "@"; write it as name@example.org
 ValueError: scope cannot be "news"; write list: and the name of the list, as list:news, or campaign: and its name; leave it out for all mail
 2 long
+-- words without blanks
+exit 0: 
+kept exit 0: 
+kept exit 0: 
+kept exit 0: 
+kept 
 -- stats, forget, remove
 day sent try_later refused parked uncertain expired bounced complaint wait p50 p95
-DAY 6 0 0 1 0 0 13 2 - -
+DAY 10 0 0 1 0 0 17 2 - -
 
 Waiting times come from the history, which is off:
  mailqueue config mailHistoryDays 30

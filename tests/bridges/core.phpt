@@ -27,7 +27,7 @@ show("A: 1\r\nX-MailQueue-Type: no body");
 show("A: 1\r\nX-MailQueue-Typ: x\r\n\r\n");
 show("A: 1\r\nX-MailQueue-Priority: 1.5\r\n\r\n");
 show("A: 1\r\nX-MailQueue-Priority: -5\r\nX-MailQueue-Max-Attempts: 07\r\n\r\n");
-show("A: 1\r\nX-MailQueue-Priority: -5\r\nX-MailQueue-Max-Attempts: 7\r\n\r\n");
+show("A: 1\r\nX-MailQueue-Priority: -5\r\nX-MailQueue-Max-Attempts: 7\r\nX-MailQueue-Relay: own\r\n\r\n");
 show("X-MailQueue-Send-At: Tue, 1 Jan 2030 00:00:00 +0100\r\nX-MailQueue-Expires-At: 1893456000\r\n\r\n");
 show("X-MailQueue-Send-At:\r\n\r\n");
 show("X-MailQueue-Reference: =?utf-8?Q?Gr=C3=BC=C3=9Fe_?=\r\n =?utf-8?B?8J+OiQ==?=\r\n\r\n");
@@ -108,10 +108,10 @@ foreach ($package['autoload']['psr-4'] as $prefix => $directory) {
 ["From: a\rSubject: b\r c\r\rX-MailQueue-Type: body\r",{"type":"news","reference":"r 1"}]
 ["\nbody",{"type":"first"}]
 ["A: 1\r\n",{"type":"no body"}]
-MailQueue\Exception: X-MailQueue-Typ: unknown; the fields for the queue are X-MailQueue-Type, X-MailQueue-Reference, X-MailQueue-Priority, X-MailQueue-Max-Attempts, X-MailQueue-Send-At, X-MailQueue-Expires-At
+MailQueue\Exception: X-MailQueue-Typ: unknown; the fields for the queue are X-MailQueue-Type, X-MailQueue-Reference, X-MailQueue-Priority, X-MailQueue-Max-Attempts, X-MailQueue-Send-At, X-MailQueue-Expires-At, X-MailQueue-Relay
 MailQueue\Exception: X-MailQueue-Priority: not a number; give a whole one
 MailQueue\Exception: X-MailQueue-Max-Attempts: not a number; give a whole one
-["A: 1\r\n\r\n",{"priority":-5,"maxAttempts":7}]
+["A: 1\r\n\r\n",{"priority":-5,"maxAttempts":7,"relay":"own"}]
 ["\r\n",{"sendAt":1893452400,"expiresAt":1893456000}]
 MailQueue\Exception: X-MailQueue-Send-At: not a time; give seconds since 1970 or a date as DateTimeImmutable reads it
 ["\r\n",{"reference":"Grüße 🎉"}]

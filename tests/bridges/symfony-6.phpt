@@ -46,13 +46,13 @@ ok   options of a message
 ok   they are not sent
 ok   the message returned
 Symfony\Component\Mailer\Exception\TransportException: Cannot queue the mail: X-MailQueue-Priority: not a number; give a whole one
-Symfony\Component\Mailer\Exception\TransportException: Cannot queue the mail: X-MailQueue-Refrence: unknown; the fields for the queue are X-MailQueue-Type, X-MailQueue-Reference, X-MailQueue-Priority, X-MailQueue-Max-Attempts, X-MailQueue-Send-At, X-MailQueue-Expires-At
+Symfony\Component\Mailer\Exception\TransportException: Cannot queue the mail: X-MailQueue-Refrence: unknown; the fields for the queue are X-MailQueue-Type, X-MailQueue-Reference, X-MailQueue-Priority, X-MailQueue-Max-Attempts, X-MailQueue-Send-At, X-MailQueue-Expires-At, X-MailQueue-Relay
 Symfony\Component\Mailer\Exception\TransportException: Cannot queue the mail: X-MailQueue-Send-At: not a time; give seconds since 1970 or a date as DateTimeImmutable reads it
 Symfony\Component\Mailer\Exception\TransportException: Cannot queue the mail: type must have 1 to 64 octets, not 65
 Symfony\Component\Mailer\Exception\InvalidArgumentException: The host of a mailqueue DSN is "default": mailqueue://default?database=/path/of/the.sqlite
 Symfony\Component\Mailer\Exception\InvalidArgumentException: mailqueue DSN: table: belongs to a database; give the option "database" too
 Symfony\Component\Mailer\Exception\InvalidArgumentException: mailqueue DSN: busy_timeout: not a number; give a whole one
-mailqueue://default mailqueue://default?database=/a.db
+mailqueue://default mailqueue://default?database=/a.db mailqueue://default?database=pgsql:…
 ok   events
 info: Mail queued as job 1 for 2 recipients
 ok   a locked database is an error

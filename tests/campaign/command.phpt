@@ -40,6 +40,8 @@ on_backends(['native', 'pgsql', 'mysql'], function (Backend $backend): void {
     $run('create', 'spring', $message);
     $run('create', 'spring', $message, '--type', 'news', '--priority', '-20', '--max-attempts', '1');
     $run('create', 'spring', $message, '--priority', 'high');
+    $run('create', 'spring', $message, '--priority', '-101');
+    $run('create', 'spring', $message, '--max-attempts', '0');
     $run('start', 'spring');
 
     echo "-- recipients\n";
@@ -126,7 +128,11 @@ The message is set. Next: mailqueue campaign add spring FILE
 create spring message.json --type news --priority -20 --max-attempts 1: exit 0
 The message is set. Next: mailqueue campaign add spring FILE
 create spring message.json --priority high: exit 64
-mailqueue: --priority must be a whole number, -100 to 100, not "high".
+mailqueue: --priority must be a whole number, not "high".
+create spring message.json --priority -101: exit 64
+mailqueue: --priority must be -100 … 100, not -101.
+create spring message.json --max-attempts 0: exit 64
+mailqueue: --max-attempts must be 1 … 1000; leave it out for what the backoff policy says.
 start spring: exit 78
 mailqueue: The campaign has no recipients yet: mailqueue campaign add spring FILE
 -- recipients

@@ -1,11 +1,11 @@
 --TEST--
-A campaign's expected end: by mailMaxPerHour, by mailLimits, and by the rate so far
+A campaign's expected end: by mailMaxPerHour, by mailLimits, by the rate so far, and when it expires
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
 --FILE--
 <?php
-require __DIR__ . '/../lib/queue.inc';
+require __DIR__ . '/../lib/cli.inc';
 
 $app = database();
 $queue = new MailQueue($app);
@@ -35,6 +35,18 @@ $look(['mailLimits' => '200/1d']);
 $look(['mailLimits' => '200/1d per relay'], 'sent = 0');
 $campaign->pause();
 $look(['mailLimits' => '200/1d']);
+
+echo "-- it expires in 5 h, in 400 h\n";
+$queue->setConfig('mailLimits', '100/1h');
+foreach ([5, 400] as $hours) {
+    $one = $queue->campaign("in $hours h");
+    $one->setMessage(['from' => 'news@example.org', 'subject' => 'x', 'text' => 'x'], expiresAt: $expires = time() + 3600 * $hours);
+    $one->add(array_map(fn(int $i): string => "one$i@example.com", range(1, 700)));
+    $one->start();
+    $of = $one->progress();
+    must($of['expiresAt'] === $expires && $queue->campaigns()[0]['expiresAt'] === $expires, 'known');
+    echo round(($of['endsAt'] - time()) / 3600), ' h: ', preg_match('/^ends +\S+ \S+ (.*)/m', cli(['campaign', 'status', $of['name'], '--database', $app])[1], $match) ? preg_replace('/\d+ h \d+ min/', 'TIME', $match[1]) : 'no end', "\n";
+}
 ?>
 --EXPECT--
 {"mailMaxPerHour":0} : not known
@@ -46,3 +58,6 @@ $look(['mailLimits' => '200/1d']);
 {"mailLimits":"200\/1d"} : 200 h
 {"mailLimits":"200\/1d per relay"} sent = 0: not known
 {"mailLimits":"200\/1d"} : not known
+-- it expires in 5 h, in 400 h
+5 h: (in TIME, as it expires: the rest gets no mail)
+7 h: (in TIME, at this rate or the limit)

@@ -33,6 +33,7 @@ function envelopes(array $calls, array $settings = []): void
         if (!str_contains($headers, FROM)) {
             $text .= ' ' . implode(' ', preg_grep('/^(From|Sender):/', explode("\r\n", $headers)));
         }
+        $text .= $queued['fields'] === null ? '' : " $queued[fields]";
         // The user's full name comes from passwd(5) or the environment.
         $text = preg_replace('/From: (?!"A|=\?)[^<]*</', 'From: <', str_replace($local, 'USER@', $text));
         echo preg_replace('/(?<=USER@|www@)[\w.-]+/', 'HOST', $text), "\n";
@@ -63,6 +64,7 @@ foreach ([
     "\t-f\t  bounce@example.org \t", "-fbounce@example.org\n", '-f bounce@münchen.example',
     '-f <>', "-f ''", '-f ""', '-f', '-fwww',
     '-F "A Name" -f bounce@example.org', '-f bounce@example.org -F Name', '-ODeliveryMode=b', '-O DeliveryMode=b', '-C/x -X /tmp/log -q -bm -N never -R hdrs -V id -p x -h 3 -L tag -B 8BITMIME',
+    '-N success,failure -N delay -Rfull', '-N maybe -R all -V "a b"', '-N never,success -V id', '-N never',
     '-o i', '-d0-99 -v', '--from=x', '', ' ', '-',
     'more@example.net', 'more@example.net,two@example.net three@example.net', '-f bounce@example.org more@example.net', '-- -f@example.net', '-f bounce@example.org -- more@example.net',
     '-f www b@example.org', '-f "a b@example.org"', '-fa@b@example.org', '-f a@example.org;id', '-f $(id)@example.org', '-f `id`@example.org', "-fa@example.org\nmore@example.net", "-f a@example.org\\", 'root', '-f ' . str_repeat('x', 70000) . '@example.org',
@@ -139,7 +141,11 @@ Bcc after the headers: <club@example.org> ann@example.net
 "-f bounce@example.org -F Name": <bounce@example.org> ann@example.net
 "-ODeliveryMode=b": <club@example.org> ann@example.net
 "-O DeliveryMode=b": <club@example.org> ann@example.net
-"-C/x -X /tmp/log -q -bm -N never -R hdrs -V id -p x -h 3 -L tag -B 8BITMIME": <club@example.org> ann@example.net
+"-C/x -X /tmp/log -q -bm -N never -R hdrs -V id -p x -h 3 -L tag -B 8BITMIME": <club@example.org> ann@example.net {"dsn":"NOTIFY=NEVER RET=HDRS ENVID=id"}
+"-N success,failure -N delay -Rfull": <club@example.org> ann@example.net {"dsn":"NOTIFY=DELAY RET=FULL"}
+"-N maybe -R all -V \"a b\"": <club@example.org> ann@example.net
+"-N never,success -V id": <club@example.org> ann@example.net {"dsn":"ENVID=id"}
+"-N never": <club@example.org> ann@example.net {"dsn":"NOTIFY=NEVER"}
 "-o i": <club@example.org> ann@example.net
 "-d0-99 -v": <club@example.org> ann@example.net
 "--from=x": <club@example.org> ann@example.net

@@ -41,6 +41,15 @@ foreach ([false, true] as $captured) {
     $said = str_replace('mail(/nowhere/mail.log)', 'mail()', $result['said']); // before PHP 8.6
     echo json_encode([$result['result'], $said, (bool) ($result['queued'] ?? $result['sent'])], JSON_UNESCAPED_SLASHES), "\n";
 }
+
+/* An error handler may throw: before the mail is stored, as PHP's own function does, not after. */
+$code = 'set_error_handler(function ($level, $text) { throw new ErrorException($text, 0, $level); });
+    try { var_dump(mail("ann@example.net", "x", "y", "From: club@example.org")); } catch (ErrorException $e) { echo "thrown\n"; }
+    echo MailQueue::default()->stats()->pending, " queued\n";';
+foreach (['fail', 'send'] as $policy) {
+    echo "$policy: ", output_of($code, ['mailqueue.capture_mail' => 1, 'mailqueue.capture_failure' => $policy,
+        'mailqueue.database' => database(), 'mail.log' => '/nowhere/mail.log']);
+}
 ?>
 --EXPECT--
 [time] mail() on [Command line code:38]: To: ann@example.net -- Headers: From: Club <club@example.org> -- Subject: Hello
@@ -55,3 +64,7 @@ fail: the same
 send: the same
 [true,["2 mail(): Failed to open stream: No such file or directory"],true]
 [true,["2 mail(): Failed to open stream: No such file or directory"],true]
+fail: thrown
+0 queued
+send: bool(true)
+1 queued

@@ -27,6 +27,7 @@ $calls = [
     '-fwww' => [TO, 'x', 'y', '', '-fwww'],
     'more recipients' => [TO, 'x', 'y', FROM, '-oi b@example.net,c@example.net ann@example.net www'],
     '-- and options' => [TO, 'x', 'y', FROM, '-N never -V id -- b@example.net'],
+    '-R and more -N' => [TO, 'x', 'y', FROM, '-N success -R hdrs -N failure,DELAY -Va+b=c'],
     'quoted words' => [TO, 'x', 'y', FROM, "-f 'bounce@example.org' \"b@example.net\" o'brien@example.net"],
     'users' => ['www, Name <www>', 'x', 'y', "From: www (the server)\r\nCc: \"W, W\" <www>, undisclosed-recipients:;\r\nSender: s@example.org"],
     'From that is none' => [TO, 'x', 'y', 'From: Our Club'],
@@ -70,4 +71,4 @@ foreach (called($calls, true) as $name => $captured) {
 echo "$same of ", count($calls), ", queued: ", count(array_filter(array_column($direct, 'queued'))), "\n";
 ?>
 --EXPECT--
-30 of 30, queued: 26
+31 of 31, queued: 27

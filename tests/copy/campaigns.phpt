@@ -1,5 +1,5 @@
 --TEST--
-migrate-store takes campaigns, their messages and their recipients along; they go on in the target
+migrate-store takes campaigns, their messages and their recipients along; they go on in the target, and come back
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -25,7 +25,7 @@ foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one
     $late = null;
     migration($a->pdo(), $b->pdo(), static function () use ($from, &$late): void {
         $late ??= $from->campaign('summer')->add([['address' => 'late@example.net', 'name' => 'Late', 'fields' => ['town' => 'x']]]);
-    })->run();
+    })->run(deletes: true);
     $to = $b->queue();
     $sent = [];
     $report = $to->runWorker(function ($job, $message, $by, $recipients) use (&$sent): void {
@@ -37,12 +37,18 @@ foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one
     $new = $to->campaign('autumn');
     $new->setMessage(['from' => 'news@example.org', 'subject' => 'x', 'text' => 'y']);
     echo $new->add(['new@example.net']), ' ', thrown(fn() => migration($a->another()->pdo(), $b->pdo())->run()), "\n";
+    migration($b->pdo(), $a->pdo())->run();
+    $back = $a->queue();
+    echo 'back: ', implode(' ', array_column($back->campaigns(), 'name')), ' ', $back->campaign('autumn')->progress()['recipients'], "\n";
 }
 ?>
 --EXPECTF--
 sqlite to pgsql: sent 1104 1104 {"state":"finished","recipients":1200,"sent":1200}{"state":"finished","recipients":4,"sent":4} 1
 1 MailQueue\Cli\Stop: the target has campaigns of its own already (3 in two): move into an empty queue
+back: autumn summer spring 1
 pgsql to mysql: sent 1104 1104 {"state":"finished","recipients":1200,"sent":1200}{"state":"finished","recipients":4,"sent":4} 1
 1 MailQueue\Cli\Stop: the target has campaigns of its own already (3 in two): move into an empty queue
+back: autumn summer spring 1
 mysql to sqlite: sent 1104 1104 {"state":"finished","recipients":1200,"sent":1200}{"state":"finished","recipients":4,"sent":4} 1
 1 MailQueue\Cli\Stop: the target has campaigns of its own already (3 in two): move into an empty queue
+back: autumn summer spring 1

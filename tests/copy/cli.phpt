@@ -60,6 +60,13 @@ var_dump($queue->stats()->enabled);
 $queue->recoverStuckSending(time() + 1000);
 $move("sqlite:$directory/2.db", "sqlite:$directory/3.db", ...$names);
 $move("$directory/3.db", "$directory/2.db", ...$names);
+
+echo "-- deleted, after the target has sent\n";
+$queue = new MailQueue("$directory/4.db");
+$queue->enqueue(mail_fields());
+$move("$directory/4.db", "$directory/5.db");
+cli(['work', '--database', "$directory/5.db", '--transport=null://null']);
+$move("$directory/4.db", "$directory/5.db", '--delete');
 ?>
 --EXPECT--
 -- usage
@@ -128,3 +135,10 @@ Moved 1 mails to %/3.db: 1 failed.
 All were compared: SHA-256 HASH.
 exit 78
 mailqueue: the target has mail of its own already (1 mails in post of %/2.db): move into an empty queue
+-- deleted, after the target has sent
+exit 0
+Moved 1 mails to %/5.db: 1 pending.
+All were compared: SHA-256 HASH.
+exit 0
+Brought 0 more mails to %/5.db.
+Kept 1 mails in the source that the target lacks: it has sent or deleted them, or they were never moved (mailqueue list).

@@ -113,7 +113,7 @@ foreach ([...$separators, "\u{85}", "\u{2028}", "\u{2029}"] as $string) {
         $taken = $raw();
         $fields[$field](' ');
         if ($taken !== $raw()) {
-            echo "$field: ", json_encode($string), " is no space:\n$taken";
+            echo "$field: ", json_encode($string), " is not a space:\n$taken";
         }
     }
 }

@@ -76,6 +76,22 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     var_dump($queue->enqueueMany($array));
     var_dump($queue->enqueueMany(new Both()));
 });
+
+/* A database that fails between two chunks. */
+$path = database();
+$queue = new MailQueue($path, busyTimeout: 50);
+$lock = new PDO("sqlite:$path");
+$until = static fn(int $at): Generator => mails(250, function (int $i) use ($at, $lock) {
+    $i === $at && $lock->exec('BEGIN IMMEDIATE');
+    return null;
+});
+$said = static fn(int $at): string => preg_replace('/^.*\[busy\]: [^;]*;[^;]*;[^;]*/', '%', thrown(fn() => $queue->enqueueMany($until($at))));
+echo 'busy: ', $said(150);
+$lock->exec('ROLLBACK');
+echo ' / stored ', stored($queue), "\n";
+$queue = new MailQueue($path = database(), busyTimeout: 50);
+$lock = new PDO("sqlite:$path");
+echo 'busy at once: ', $said(50), "\n";
 ?>
 --EXPECT--
 int(0)
@@ -90,19 +106,21 @@ order of pulling and storing:
   at 100 stored 100
   at 200 stored 200
 errors:
-  no array: MailQueue\MessageException [messages]: message 133: must be an array keyed by the names of enqueue()'s parameters, string given / stored 100
-  unknown key: MailQueue\MessageException [mesage]: message 133: mesage: unknown key; known are message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients, dsn, relay and list / stored 100
-  a NUL in a key: MailQueue\MessageException [recipients?]: message 133: recipients?: unknown key; known are message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients, dsn, relay and list / stored 100
-  a number as key: MailQueue\MessageException [0]: message 133: 0: unknown key; known are message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients, dsn, relay and list / stored 100
-  bad field: MailQueue\MessageException [to]: message 133: to: the address "nobody" has no "@"; write it as name@example.org, and a name that has a comma in double quotes / stored 100
-  bad type: MailQueue\MessageException [reference]: message 133: reference: must be a string or null, int given / stored 100
-  bad priority: ValueError: message 133: priority must be -100 … 100, not 1000 / stored 100
-  bad time: MailQueue\MessageException [sendAt]: message 133: sendAt: must be a DateTimeInterface, an int or null, string given / stored 100
-  bad recipients: MailQueue\MessageException [recipients]: message 133: recipients: must be a list of strings or null, string given / stored 100
-  no envelope: MailQueue\MessageException [envelopeFrom]: message 133: envelopeFrom: missing, and the message has no From to take it from; give envelopeFrom: "a@example.org", or "" for none / stored 100
+  no array: MailQueue\MessageException [messages]: message 133: must be an array keyed by the names of enqueue()'s parameters, string given; the first 100 mails were stored before / stored 100
+  unknown key: MailQueue\MessageException [mesage]: message 133: mesage: unknown key; known are message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients, dsn, relay and list; the first 100 mails were stored before / stored 100
+  a NUL in a key: MailQueue\MessageException [recipients?]: message 133: recipients?: unknown key; known are message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients, dsn, relay and list; the first 100 mails were stored before / stored 100
+  a number as key: MailQueue\MessageException [0]: message 133: 0: unknown key; known are message, reference, type, priority, sendAt, expiresAt, maxAttempts, envelopeFrom, recipients, dsn, relay and list; the first 100 mails were stored before / stored 100
+  bad field: MailQueue\MessageException [to]: message 133: to: the address "nobody" has no "@"; write it as name@example.org, and a name that has a comma in double quotes; the first 100 mails were stored before / stored 100
+  bad type: MailQueue\MessageException [reference]: message 133: reference: must be a string or null, int given; the first 100 mails were stored before / stored 100
+  bad priority: ValueError: message 133: priority must be -100 … 100, not 1000; the first 100 mails were stored before / stored 100
+  bad time: MailQueue\MessageException [sendAt]: message 133: sendAt: must be a DateTimeInterface, an int or null, string given; the first 100 mails were stored before / stored 100
+  bad recipients: MailQueue\MessageException [recipients]: message 133: recipients: must be a list of strings or null, string given; the first 100 mails were stored before / stored 100
+  no envelope: MailQueue\MessageException [envelopeFrom]: message 133: envelopeFrom: missing, and the message has no From to take it from; give envelopeFrom: "a@example.org", or "" for none; the first 100 mails were stored before / stored 100
   thrown by the generator: LogicException: enough / stored 200
   a used generator: Exception: Cannot traverse an already closed generator
   not iterable: TypeError
 strange iterables:
 int(1)
 int(1)
+busy: %; the first 100 mails were stored before / stored 100
+busy at once: %

@@ -25,7 +25,8 @@ $log = "$dir/mail-queue.log";
 $runs = static fn(): array => array_map(static fn(string $line): string => json_decode($line)->reply, array_values(array_filter(file($log), static fn(string $line): bool => str_contains($line, '"event":"run"'))));
 $queue = new MailQueue($app);
 $fpm = new Fpm(['mailqueue.database' => $app, 'mailqueue.log' => $log, 'session.save_path' => $dir,
-    'mailqueue.transport' => "sendmail://default?command=$dir/take"]);
+    'mailqueue.transport' => "sendmail://default?command=$dir/take", 'mailqueue.capture_mail' => '1',
+    'sendmail_path' => "cat >>$dir/php-mail"]);
 $later = static function () use ($app): void {
     $lock = fopen("$app.run/after-response.lock", 'r+');
     must(wait_until(static fn(): bool => flock($lock, LOCK_EX | LOCK_NB)), 'the run before has ended');
@@ -117,6 +118,21 @@ echo $fpm->get($fpm->page('compose', <<<PHP
 must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is composed');
 echo shell_exec("grep -l '^Subject: r1' $dir/mails/*.eml | xargs grep -l '^X-Signed: yes' | wc -l");
 
+echo "-- mail() in a callback is not captured\n";
+$later();
+$queue->enqueue(null, 'r5');
+echo $fpm->get($fpm->page('within', <<<PHP
+    MailQueue::default()->runAfterResponse(compose: function (MailQueue\\Job \$job): array {
+        mail('ann@example.net', 'within a run', 'x', 'From: club@example.org');
+        return ['subject' => 'composed'] + $mail;
+    });
+    mail('ann@example.net', 'before the run', 'x', 'From: club@example.org');
+    PHP));
+must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'all is sent');
+$last = static fn(string $text): string => trim(shell_exec("grep -l '^Subject: $text' $dir/mails/*.eml | wc -l"));
+echo $last('composed'), ' composed, ', $last('before the run'), ' captured before, ', $last('within a run'), ' captured within; ',
+    substr_count((string) @file_get_contents("$dir/php-mail"), 'Subject: within a run'), " by PHP itself\n";
+
 echo "-- several relays\n";
 $later();
 $box = static fn(string $name): int => count(glob("$dir/$name/new/*"));
@@ -179,6 +195,8 @@ no run directory
 a fatal error
 composed later
 1
+-- mail() in a callback is not captured
+1 composed, 1 captured before, 0 captured within; 1 by PHP itself
 -- several relays
 the mail names the relay "other", which the map of relays does not have; add it there (mailqueue work --relays)
 a map, 1 in the other's box

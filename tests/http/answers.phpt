@@ -63,7 +63,7 @@ meets('502', says(502));
 meets('504', says(504));
 meets('a redirect', ['status' => 307, 'body' => '', 'fields' => ['Location' => 'http://127.0.0.1:1/elsewhere']]);
 meets('408, then well', says(408));
-meets('200 that is no receipt', ['status' => 200, 'body' => '<html>Welcome</html>']);
+meets('200 without a receipt', ['status' => 200, 'body' => '<html>Welcome</html>']);
 
 echo "-- no answer\n";
 meets('the connection ends behind the request', ['do' => 'close']);
@@ -154,7 +154,7 @@ a redirect: pending 0, 1 sent, 2 requests, some s pause
   released: 307 it sends us to another address, where no key goes: check the transport's host
 408, then well: gone, 2 sent, 3 requests, no s pause
   
-200 that is no receipt: parked 1 uncertain 1 for uncertain, 1 sent, 2 requests, no s pause
+200 without a receipt: parked 1 uncertain 1 for uncertain, 1 sent, 2 requests, no s pause
   uncertain: 200
   parked: 200
 -- no answer

@@ -1,5 +1,5 @@
 --TEST--
-Array messages: calendar makes an invitation, the last alternative; what is no invitation is refused
+Array messages: calendar makes an invitation, the last alternative; a text that is not an invitation is refused
 --EXTENSIONS--
 mailqueue
 --SKIPIF--

@@ -115,8 +115,8 @@ class Check:
                 self.body_lines(part)
 
     def header_line(self, line):
-        """At most 78; 76 with encoded words; 998 where it cannot be folded. The space after the
-        field's name is no place for that: many readers take the fold for a part of the value."""
+        """At most 78; 76 with encoded words; 998 where it cannot be folded. A line is not folded
+        after the field's name: many readers take that fold for a part of the value."""
         limit = 78
         if b'=?utf-8?' in line:
             limit = 76

@@ -37,7 +37,7 @@ $queue = new MailQueue($pdo);
 $other = $backend->pdo();
 $id = $queue->enqueue(mail_fields(), reference: 'r');
 
-echo "keys of the application's are no duplicates of ours\n";
+echo "a duplicate in a key of the application's is not one in ours\n";
 $pdo->exec('ALTER TABLE mail_queue ADD UNIQUE KEY theirs (priority)');
 echo preg_replace('/\[23000\].*?1062/', '1062', thrown(fn() => $queue->enqueue(mail_fields(), reference: 'another'))), "\n";
 echo preg_replace('/\[23000\].*?1062/', '1062', thrown(fn() => $queue->enqueue(mail_fields()))), "\n";
@@ -179,7 +179,7 @@ versions
 56 octets: nothing
 57 octets: ValueError: table must have at most 56 octets in this database
 MailQueue\Exception: $database: the connection has chosen no database: add dbname= to the DSN
-keys of the application's are no duplicates of ours
+a duplicate in a key of the application's is not one in ours
 MailQueue\DatabaseException [database]: SQLSTATE1062 Duplicate entry '0' for key 'theirs'
 MailQueue\DatabaseException [database]: SQLSTATE1062 Duplicate entry '0' for key 'theirs'
 NULL

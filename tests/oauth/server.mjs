@@ -99,7 +99,7 @@ const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 const faults = {
   async huge(ctx) { ctx.type = 'json'; ctx.body = `{"access_token":"${'x'.repeat(10485760)}"}`; },
   async redirect(ctx) { ctx.redirect(wish.target); ctx.status = 307; },
-  async text(ctx) { ctx.body = 'this is no JSON'; },
+  async text(ctx) { ctx.body = 'this is not JSON'; },
   async down(ctx) { ctx.status = 503; ctx.set('Retry-After', '120'); ctx.body = 'try later'; },
   async control(ctx) { ctx.body = '{"access_token":"a\\u0001b","token_type":"Bearer"}'; },
   async echo(ctx) {

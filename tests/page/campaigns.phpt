@@ -69,6 +69,13 @@ $german = new Browser(serve_page($app, [], page_script($app, "'admin'")), ['Acce
 echo $german->get($at)->text(), ' ', $german->text('thead'), ' ', $german->post(['action' => 'campaign-start', 'name' => 'winter'], $at)->text(), "\n";
 $forged = new Browser(serve_page($app, [], page_script($app, "'admin'")));
 echo $forged->get($at)->post(['action' => 'campaign-start', 'name' => 'winter', 'sure' => '9', 'token' => 'x'], $at)->status, ' ', $queue->campaign('winter')->progress()['state'], "\n";
+$late = $campaign('late', 100);
+$late->setMessage($message, expiresAt: time() + 7200);
+$late->start();
+$queue->setConfig('mailMaxPerHour', '10');
+foreach ([$browser, $german] as $one) {
+    echo preg_replace('/\d+ \w+( \d+ min)?/', 'TIME', $one->get($at)->text('.next')), "\n";
+}
 ?>
 --EXPECT--
 not shown
@@ -103,3 +110,5 @@ Cancel "<b>"spring"</b>" for good (1,195 mails will never be sent)? The campaign
 0 Campaigns 403 draft
 Kampagnen Kampagne  Status  Fortschritt  Pro Stunde  Voraussichtlich fertig  Fehlgeschlagen  Aktion „winter“ starten (1 Mail zu senden)?
 403 draft
+expires in TIME, before all is sent
+läuft in TIME ab, bevor alles gesendet ist

@@ -1,5 +1,5 @@
 --TEST--
-Completion of the command line in bash, zsh and fish: commands, options, their values, config keys, files
+Completion of the command line in bash, zsh and fish: commands, options, their values, what they say, config keys, files
 --EXTENSIONS--
 mailqueue
 --SKIPIF--
@@ -26,6 +26,7 @@ $run = static function (array $command) use ($dir): array {
     proc_close($process);
     return array_values(array_filter(explode("\n", $text)));
 };
+$fish = static fn(string $line): array => $run(['fish', '-c', 'set fish_complete_path $argv[1]/fish/vendor_completions.d; complete -C $argv[2]', $share, $line]);
 $shells = [
     // Readline's words: it divides at "=".
     'bash' => static fn(string $line): array => $run(['bash', '-c', 'source "$0/bash-completion/completions/mailqueue"
@@ -43,7 +44,7 @@ $shells = [
         _mailqueue
         printf "%s\n" "${COMPREPLY[@]}"', $share, $line]),
     'zsh' => static fn(string $line): array => $run(['zsh', '-f', dirname(__DIR__) . '/tools/complete.zsh', "$share/zsh/site-functions", $line]),
-    'fish' => static fn(string $line): array => preg_replace('/\t.*/', '', $run(['fish', '-c', 'set fish_complete_path $argv[1]/fish/vendor_completions.d; complete -C $argv[2]', $share, $line])),
+    'fish' => static fn(string $line): array => preg_replace('/\t.*/', '', $fish($line)),
 ];
 $options = static fn(array $table): array => array_map(static fn(string $name): string => '--' . explode('=', $name)[0], array_keys($table));
 require "$share/../cli/Command/Command.php";
@@ -70,6 +71,7 @@ $expected = [
     'mailqueue delete ' => [],
     'mailqueue suppress ' => ['add', 'remove', 'list', 'import', 'export'],
     'mailqueue campaign ca' => ['cancel'],
+    'mailqueue campaign --relay=' => [],
 ];
 foreach ($commands as $name => $about) {
     $expected["mailqueue $name --"] = [...$options($about['options']), ...$options(MailQueue\Cli\Commands::GLOBAL)];
@@ -86,8 +88,15 @@ foreach ($shells as $shell => $complete) {
     }
     echo "$shell: ", $right === count($expected) ? 'all' : $right, "\n";
 }
+foreach (['campaign --type', 'campaign --limit', 'retry --all', 'work --lease'] as $line) {
+    echo strtr($fish("mailqueue $line")[0], ["\t" => ': ']), "\n";
+}
 ?>
 --EXPECT--
 bash: all
 zsh: all
 fish: all
+--type: create: the type of its mails
+--limit: status, failures: how many
+--all: without ids: also mail that was put on hold
+--lease: how long a claim holds before it can be taken back

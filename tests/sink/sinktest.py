@@ -189,7 +189,7 @@ class Client:
         return codes + [code(self.command("DATA"))]
 
     def mail(self, testid="t", sender="from@example.org", recipients=("to@example.org",)):
-        """A whole mail; the reply to the dot, or to DATA when that is no 354."""
+        """A whole mail; the reply to the dot, or to DATA when that is not a 354."""
         last = self.envelope(sender, recipients)[-1]
         if last != "354":
             return last

@@ -73,7 +73,7 @@ echo 'exit ', command_line($queue, "smtp://alice:wr0ng%20secret@$server", 'work'
 usleep(100000);
 echo substr_count($postfix->log(), ' connect from') - $before, " connects\n";
 
-echo "-- without login it denies every recipient: that is no mail's fault\n";
+echo "-- without login it denies every recipient: the mails are not at fault\n";
 $queue = new TestQueue();
 foreach (['d1', 'd2', 'd3', 'd4'] as $test) {
     $queue->add($test, ['a@example.org']);
@@ -101,7 +101,7 @@ bool(true)
 pending 0
 says why
 exit 69, 0 connects
--- without login it denies every recipient: that is no mail's fault
+-- without login it denies every recipient: the mails are not at fault
 relay pending 0, pending 0, pending 0, pending 0
 says why
 empty gone, gone, gone, gone

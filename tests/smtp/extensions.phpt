@@ -64,7 +64,7 @@ try_one('no SMTPUTF8, one UTF-8 address of two', ['--no-smtputf8'], $plain,
 try_one('no SIZE', ['--no-size'], $big);
 try_one('SIZE 100000', ['--size', '100000'], $big);
 try_one('SIZE 5000', ['--size', '5000'], $big);
-try_one('SIZE 0, which is no limit', ['--size', '0'], $big);
+try_one('SIZE 0, which sets no limit', ['--size', '0'], $big);
 try_one('nothing but HELO', [], $plain, ['a@example.org', 'b@example.org'],
     'at ehlo reply="502 5.5.1 what"');
 try_one('nothing but HELO, 8 bit', [], $eightBit, ['a@example.org'],
@@ -133,7 +133,7 @@ try_one('pipelining offered, and not meant', [], $plain, ['a@example.org', 'b@ex
 -- SIZE 5000: empty, t1 parked 1 for refused refused a@example.org, t2 gone
    5.3.4 the message has 7365 bytes, the relay takes 5000; not sent
    MAIL FROM:<sender@example.com> SIZE=192
--- SIZE 0, which is no limit: empty, t1 gone, t2 gone
+-- SIZE 0, which sets no limit: empty, t1 gone, t2 gone
    MAIL FROM:<sender@example.com> SIZE=7365
    RCPT TO:<a@example.org>
    MAIL FROM:<sender@example.com> SIZE=192

@@ -23,6 +23,8 @@ const WORKERS_A_HOST = 4;
 const HOST_LEASE = 60;
 const SPEED = 60;
 const HOST_LIMIT = 600;
+/** Seconds. A host counts on from the server's last answer by its own clock, which is SPEED times slower. */
+const COUNTED_ON = 0.1;
 
 final class Host
 {
@@ -167,7 +169,7 @@ function with_limit(Row $row, int $hours): void
     }
     array_map(static fn(int $pid): string => ended_within($pid, 30), $workers);
     $sink->stop();
-    $most = most_within($sink, 3600 / SPEED);
+    $most = most_within($sink, 3600 / SPEED - COUNTED_ON);
     $row->check($most <= HOST_LIMIT, "$most recipients in one hour, not " . HOST_LIMIT);
     $sent = count($sink->times());
     $row->check($sent > HOST_LIMIT, "$sent sent in $hours hours: this run proves nothing");

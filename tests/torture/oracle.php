@@ -48,6 +48,7 @@ function prepare(string $path, string $journal, int $mails = 0): void
     apart(static function () use ($path, $journal, $mails): void {
         $queue = queue($path, $journal);
         $queue->setConfig('mailHistoryDays', 1);
+        $queue->setConfig('mailSlowdown', 0); // refused.example's mail must not wait
         fill($queue, 0, $mails);
         unset($queue);
         note_uncertain($path);

@@ -38,8 +38,12 @@ function kill_server(Row $row, object $server, string $database, int $kills, int
     $sink = new Sink($directory, "at rcpt match=*@refused.example reply=\"550 5.1.1 no such user\"\nat dot delay-ms=0-30\n");
     $producer = start(static fn() => enqueue_all($database, intdiv($mails, 2), $mails), "$row->directory/errors");
     $work = static fn(bool $daemon) => start(static function () use ($database, $sink, $directory, $daemon): void {
-        queue($database)->runWorker($sink->dsn(), connections: 3, batch: 10, lease: 900,
-            maxWorkers: KILLED_CLIENTS, timeLimit: $daemon ? null : 20, daemon: $daemon, log: "$directory/log");
+        try {
+            queue($database)->runWorker($sink->dsn(), connections: 3, batch: 10, lease: 900,
+                maxWorkers: KILLED_CLIENTS, timeLimit: $daemon ? null : 20, daemon: $daemon, log: "$directory/log");
+        } catch (\MailQueue\DatabaseException) { // the server was away for half a minute
+            exit(75);
+        }
     }, "$row->directory/errors");
     $workers = array_map($work, array_fill(0, KILLED_CLIENTS, true));
     $ended = 0;

@@ -266,7 +266,6 @@ function kill_under(Row $row, Conditions $conditions, int $kills, int $mails): a
     prepare($database, $conditions->journal, intdiv($mails, 5));
     apart(static function () use ($database, $limit): void {
         queue($database)->setConfig('mailMaxPerHour', $limit);
-        queue($database)->setConfig('mailSlowdown', 0); // refused.example's mail must not wait
         queue($database)->setConfig('mailBurst', $limit ?: null);
     });
     $began = microtime(true);

@@ -68,7 +68,7 @@ echo "$report->end $report->sent ", $queue->state('big'), ', ', $queue->state('s
 echo preg_match('/^exit 75 .*too big/', $queue->queue->job($queue->ids['big'])->lastError)
     ? "says why\n" : $queue->queue->job($queue->ids['big'])->lastError . "\n";
 
-echo "-- a configuration that is none is no mail's fault\n";
+echo "-- a configuration that is missing: the mails are not at fault\n";
 $queue = new TestQueue();
 foreach (['c1', 'c2', 'c3', 'c4'] as $test) {
     $queue->add($test, ['a@example.org']);
@@ -87,6 +87,6 @@ r1 'sender@example.com' tester@example.net
 -- one that is too big for it stops no other, and costs attempts only then
 empty 1 failed 1, gone
 says why
--- a configuration that is none is no mail's fault
+-- a configuration that is missing: the mails are not at fault
 relay pending 0, pending 0, pending 0, pending 0
 the relay denied every mail of this run: exit 75 (try again later): sendmail: fatal: open /no/main.cf: No such file or directory

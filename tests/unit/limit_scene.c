@@ -242,7 +242,7 @@ static void take_payments(struct limit_scene *w, int worker, struct mq_payment *
 }
 
 /* Reads the killed worker's record; called for each row that is recovered. */
-static void find(void *context, const char *token, int64_t id, struct mq_evidence *out)
+static void find(void *context, const char *token, int64_t id, struct mq_recorded *out)
 {
     struct limit_scene *w = context;
     for (size_t i = 0; i < w->flying; i++) {
@@ -324,7 +324,7 @@ static void work(struct limit_scene *w, int number)
     struct delivery *landing[SESSIONS];
     size_t n = 0;
     const char *dead = w->dead;
-    struct mq_evidence_source source = {find, w};
+    struct mq_record_source source = {find, w};
     for (size_t i = 0; i < w->flying && n < SESSIONS; i++) {
         if (w->deliveries[i].worker == number && w->deliveries[i].settle_ms <= w->now_ms) {
             landing[n] = &w->deliveries[i];
@@ -345,7 +345,7 @@ static void work(struct limit_scene *w, int number)
                                        .relays_context = w,
                                        .dead_tokens = &dead,
                                        .dead_count = w->dead[0] != '\0',
-                                       .evidence = &source};
+                                       .records = &source};
     struct mq_cycle cycle = {.outcomes = settlements,
                              .outcome_count = n,
                              .payments = payments,

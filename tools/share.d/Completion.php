@@ -34,10 +34,12 @@ final class Completion
             : self::values(preg_match('/[A-Z]+/', $about['args'], $found) ? $found[0] : '');
     }
 
-    /** The begin of an explanation, as far as it is one thing. */
+    /** The begin of an explanation, as far as it is one thing, with the actions that it is for. */
     private static function brief(string $text): string
     {
-        return rtrim(preg_split('/[;(]|: |[.,] | that \w+ \[|\.\z/', $text)[0]);
+        preg_match('/\A(?:(?:(?:for|without) )?[a-z]+(?:, [a-z]+)*: )?/', $text, $actions);
+        $rest = substr($text, strlen($actions[0]));
+        return $actions[0] . rtrim(preg_split('/[;(]|: |[.,] | that \w+ \[|\.\z/', $rest)[0]);
     }
 
     /** @return array<string, list<array{string, ?string, string}>> command => name, value, text */

@@ -22,7 +22,7 @@ _mailqueue() {
     @cases@
     esac
     if [[ -n $command ]]; then
-        # The command itself is no argument.
+        # The command itself is not an argument.
         local at=${words[(i)$command]}
         words[at]=()
         (( CURRENT-- ))

@@ -29,18 +29,28 @@ changed_files() {
 
 part_quick() {
     local size began=$SECONDS
-    local -a c php units
+    local -a c src php commands units
     cd "$MQ_ROOT" || return
     if ! tools/build plain >/dev/null; then
         fail quick/build "the plain build failed"
         return
     fi
     mapfile -t c < <(changed_files | grep -E '\.[ch]$' | grep -v '_arginfo\.h$')
+    mapfile -t src < <(printf '%s\n' "${c[@]}" | grep -E '^(src/|[^/]+$)')
     mapfile -t php < <(changed_files | grep -E '\.(php|inc)$')
+    mapfile -t commands < <(changed_files |
+        grep -E '^(bin|cli|web|tools|examples|integrations|bench)/' |
+        xargs -r grep -IlE '^#!.*\bphp\b|^<\?php')
     if [ ${#c[@]} -gt 0 ]; then
         check_format "${c[@]}"
-        for size in lines functions parameters nesting columns; do
+        for size in lines headers functions methods parameters nesting columns; do
             check "quick/size-$size" tools/lint-size "$size" "${c[@]}"
+        done
+    fi
+    [ ${#src[@]} = 0 ] || check quick/size-complexity tools/lint-size complexity "${src[@]}"
+    if [ ${#commands[@]} -gt 0 ]; then
+        for size in lines functions columns; do
+            check "quick/size-$size-php" tools/lint-size "$size" "${commands[@]}"
         done
     fi
     [ ${#php[@]} = 0 ] || check quick/syntax-php sh -c \

@@ -17,7 +17,7 @@ abstract class Action
     {
     }
 
-    /** Lets an action last as long as it takes, also if the browser does not wait for it. */
+    /** Lets an action last as long as it takes, even if the browser does not wait for it. */
     protected static function takeTime(): void
     {
         @set_time_limit(0);

@@ -147,6 +147,10 @@ final class Campaigns extends View
         return match (true) {
             $of['state'] === 'running' && (int) $of['startAt'] > time()
                 => $this->t('starts at %s', $texts->time($of['startAt'])),
+            Report::isCut($of) => $this->t(
+                'expires in %s, before all is sent',
+                $texts->span($of['endsAt'] - time())
+            ),
             $of['endsAt'] !== null => $this->t('in %s', $texts->span($of['endsAt'] - time())),
             default => $of['state'] === 'finished' ? $texts->time($of['finishedAt']) : '–',
         };

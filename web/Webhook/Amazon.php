@@ -46,7 +46,7 @@ final class Amazon
             $pem ??= $this->get($url);
             $key = self::valid($pem);
         } catch (Refusal $e) {
-            self::change('sns-asked', static fn (array $all): array
+            $e->status !== 403 || self::change('sns-asked', static fn (array $all): array
                 => [[...$all, [time(), $url]], null]);
             throw $e;
         }
@@ -60,9 +60,11 @@ final class Amazon
     {
         $about = openssl_x509_parse($pem);
         $key = openssl_pkey_get_public($pem);
-        if ($about === false || $key === false || $about['validFrom_time_t'] > time()
-            || $about['validTo_time_t'] < time()) {
+        if ($about === false || $key === false || $about['validTo_time_t'] < time()) {
             throw new Refusal('There is no valid certificate at SigningCertURL.', 403);
+        }
+        if ($about['validFrom_time_t'] > time()) {
+            throw new Refusal('The certificate is of the future: is the clock here slow?', 503);
         }
         return $key;
     }

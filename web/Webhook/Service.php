@@ -28,6 +28,12 @@ abstract class Service
      */
     abstract public function events(array $body, Request $request): array;
 
+    /** @return array{} dumps show no secrets */
+    public function __debugInfo(): array
+    {
+        return [];
+    }
+
     /** @throws \ValueError if it is missing, or can be guessed */
     protected static function secret(#[\SensitiveParameter] mixed $secret, string $what): string
     {
@@ -39,8 +45,11 @@ abstract class Service
     /** An old request can be one that somebody has recorded. */
     protected static function checkAge(int $at): void
     {
-        if ($at < time() - self::AGE_MAX_S || $at > time() + self::AHEAD_MAX_S) {
+        if ($at < time() - self::AGE_MAX_S) {
             throw new Refusal('The request is too old, or the clock of this host is wrong.', 403);
+        }
+        if ($at > time() + self::AHEAD_MAX_S) { // after a 403 the service would give the event up
+            throw new Refusal('The request is of the future: is the clock here slow?', 503);
         }
     }
 

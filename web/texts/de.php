@@ -55,6 +55,7 @@ return [
 
     // Campaigns
     'Campaign' => 'Kampagne', 'Progress' => 'Fortschritt', 'An hour' => 'Pro Stunde',
+    'expires in %s, before all is sent' => 'läuft in %s ab, bevor alles gesendet ist',
     'Expected end' => 'Voraussichtlich fertig', 'Failed' => 'Fehlgeschlagen',
     'draft' => 'Entwurf', 'running' => 'läuft', 'paused' => 'angehalten',
     'cancelled' => 'abgebrochen', 'finished' => 'fertig', 'gone' => 'gelöscht',

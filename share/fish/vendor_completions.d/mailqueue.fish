@@ -95,7 +95,7 @@ complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l subject -d 'only
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l campaign -d 'only mail of this campaign' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l older -d 'only mail that was enqueued before 90m' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l yes -d 'do not ask'
-complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l all -d 'without ids'
+complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l all -d 'without ids: also mail that was put on hold'
 complete -c mailqueue -n '__fish_seen_subcommand_from retry' -l once -d 'one more attempt only'
 complete -c mailqueue -n '__fish_seen_subcommand_from resend' -l to -d 'the right address' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from resend' -l instead -d 'the recipient that it replaces' -r -f
@@ -135,19 +135,19 @@ complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l reason -d 'un
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l scope -d 'the list' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l source -d 'who or what says so' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l dry-run -d 'say what would be done'
-complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l limit -d 'list' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l after -d 'list' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l type -d 'create' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l priority -d 'create' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l max-attempts -d 'create' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l envelope-from -d 'create' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l relay -d 'create' -r -f -a 'mailQueueEnabled mailMaxPerHour mailBurst mailReserve mailLimits mailDomainSessions mailRateMode mailRedirectTo mailRedirectToSchumbi mailRedirectTypes mailLiveFrom mailLiveUntil mailWarmup mailHours mailSlowdown mailHistoryDays mailStaleAfter mailMaxWorkers mailTokens mailLastRefill mailRelayPause mailRelayPipelining mailRelayRoutes mailSlowDomains mailHoursKept mailLastRun mailSuppressed mailSuppressionKey mailCampaigns mailQueueMovedTo mailQueueMovedFrom mailSchemaVersion mailQueueAdopted'
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l expires -d 'create' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l at -d 'start' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l watch -d 'status'
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l as -d 'test' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l limit -d 'status' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l after -d 'failures' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l limit -d 'list: how many' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from suppress' -l after -d 'list: only later ones' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l type -d 'create: the type of its mails' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l priority -d 'create: -100 to 100' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l max-attempts -d 'create: how often a mail is tried' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l envelope-from -d 'create: where bounces go' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l relay -d 'create: a key of the map of relays' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l expires -d 'create: recipients not sent to by then get no mail' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l at -d 'start: when' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l watch -d 'status: show it again every two seconds'
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l as -d 'test: whose mail' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l limit -d 'status, failures: how many' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l after -d 'failures: only higher ids' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from campaign' -l yes -d 'cancel without asking'
 complete -c mailqueue -n '__fish_seen_subcommand_from bounce' -l dry-run -d 'say what the report is'
 complete -c mailqueue -n '__fish_seen_subcommand_from bounces' -l keep -d 'leave what was recorded'
@@ -176,11 +176,11 @@ complete -c mailqueue -n '__fish_seen_subcommand_from login' -l browser -d 'do n
 complete -c mailqueue -n '__fish_seen_subcommand_from login' -l port -d 'listen there' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from login' -l client-credentials -d 'no person logs in'
 complete -c mailqueue -n '__fish_seen_subcommand_from login' -l certificate -d 'for --client-credentials' -r -F
-complete -c mailqueue -n '__fish_seen_subcommand_from login' -l token-endpoint -d 'for generic' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from login' -l authorization-endpoint -d 'for generic' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from login' -l device-endpoint -d 'for generic' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from login' -l revocation-endpoint -d 'for generic' -r -f
-complete -c mailqueue -n '__fish_seen_subcommand_from login' -l client-auth -d 'for generic' -r -f -a 'basic post'
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l token-endpoint -d 'for generic: where tokens are asked for' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l authorization-endpoint -d 'for generic: the page of the login' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l device-endpoint -d 'for generic: where codes to enter are asked for' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l revocation-endpoint -d 'for generic: where logout revokes tokens' -r -f
+complete -c mailqueue -n '__fish_seen_subcommand_from login' -l client-auth -d 'for generic: how the secret is sent' -r -f -a 'basic post'
 complete -c mailqueue -n '__fish_seen_subcommand_from login' -l cafile -d 'PEM file of certificates that are trusted instead of the system\'s' -r -F
 complete -c mailqueue -n '__fish_seen_subcommand_from login' -l proxy -d 'ask through this proxy' -r -f
 complete -c mailqueue -n '__fish_seen_subcommand_from login' -l accounts -d 'the directory of OAuth2 accounts' -r -f

@@ -70,13 +70,18 @@ static enum mq_status denied(struct mq_sqlite *self, int system_error, enum mq_s
 /* Says whether a failed commit may be stored all the same. At its end, a commit truncates or
  * deletes the rollback journal and syncs this change. If one of these steps fails, the commit is
  * stored, at once or after a power failure. If the sync of the WAL fails, it may be stored, too. */
-static const char *outcome(const struct mq_sqlite *self, int code)
+static bool in_doubt(const struct mq_sqlite *self, int code)
 {
     bool commits = self->committing || !self->begun;
     bool late = code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC ||
                 code == SQLITE_IOERR_TRUNCATE || code == SQLITE_IOERR_DELETE;
 
-    return commits && late ? IN_DOUBT : "nothing was stored";
+    return commits && late;
+}
+
+static const char *outcome(const struct mq_sqlite *self, int code)
+{
+    return in_doubt(self, code) ? IN_DOUBT : "nothing was stored";
 }
 
 static enum mq_status full(struct mq_sqlite *self, int code, int system_error, struct mq_error *err)
@@ -166,6 +171,7 @@ static enum mq_status other(const struct mq_sqlite *self, int code, struct mq_er
 enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error *err)
 {
     int system_error = self->handle ? sqlite3_system_errno(self->handle) : errno;
+    enum mq_status status;
     if (code == SQLITE_READONLY_DBMOVED) {
         return mq_sqlite_gone(self, false, err);
     }
@@ -187,7 +193,11 @@ enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error
     case SQLITE_NOTADB:
         return damaged(code, path_of(self), err);
     case SQLITE_IOERR:
-        return input_output(self, code, system_error, err);
+        status = input_output(self, code, system_error, err);
+        if (err) {
+            err->in_doubt = in_doubt(self, code);
+        }
+        return status;
     default:
         return other(self, code, err);
     }

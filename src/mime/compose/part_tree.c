@@ -69,15 +69,6 @@ static enum mq_status check_inline(const struct mq_part_tree *tree, struct mq_er
 
 /* ---- boundaries ---- */
 
-/* FNV-1a, with its bits spread as in splitmix64. */
-static uint64_t hash(struct mq_str text, uint64_t cycle)
-{
-    uint64_t h = mq_hash(MQ_HASH_BEGIN ^ cycle, text);
-    h = (h ^ h >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    h = (h ^ h >> 27) * UINT64_C(0x94D049BB133111EB);
-    return h ^ h >> 31;
-}
-
 static bool has_stem(enum mq_encoding encoding, struct mq_str content, const char *stem)
 {
     /* Each boundary has "=_" before the stem, and encoded content cannot contain "=_". */
@@ -100,8 +91,9 @@ static void choose_stem(struct mq_part_tree *tree, struct mq_str message_id)
 {
     uint64_t cycle = 0;
     do {
+        uint64_t hash = mq_hash(MQ_HASH_BEGIN ^ cycle++, message_id);
         snprintf(tree->stem, sizeof tree->stem, "%016llx",
-                 (unsigned long long)hash(message_id, cycle++));
+                 (unsigned long long)mq_hash_spread(hash));
     } while (is_stem_used(tree));
 }
 

@@ -156,7 +156,7 @@ static enum mq_status begin_each(struct run *run, const struct mq_step *step, si
         return missing(run, step);
     }
     if (list != NULL && list->kind != MQ_JSON_LIST) {
-        return BAD(run, step, "the field \"%.*s\" is no list; give one, or use {{#if}}",
+        return BAD(run, step, "the field \"%.*s\" is not a list; give one, or use {{#if}}",
                    (int)step->path.text.len, step->path.text.data);
     }
     if (list == NULL || list->count == 0) {

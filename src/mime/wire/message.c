@@ -160,7 +160,8 @@ static const char *fault_of_id(struct mq_str id, bool rewritten)
                : NULL;
 }
 
-/* Whether a field stays: not a Bcc; of Message-ID and Date the first that has a value. */
+/* Whether a field is kept: each except Bcc; of Message-ID and Date only the first that has a
+ * value. */
 static bool is_kept(const struct work *work, enum kind kind, struct mq_str value)
 {
     bool once = kind == MESSAGE_ID || kind == DATE;

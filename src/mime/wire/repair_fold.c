@@ -108,8 +108,8 @@ static void fold_line(struct mq_buffer *out, struct mq_str line, size_t kept)
 
 /* ---- header sections ---- */
 
-/* Writes a line of a Message-ID field and keeps the id (at most 980 octets) together. *done:
- * whether the id has been written. */
+/* Writes a line of a Message-ID field, folded; the id (at most 980 octets) stays together. `name`:
+ * the length of the field's name, 0 in a continuation line. *done: whether the id was written. */
 static void fold_id_line(struct mq_buffer *out, struct mq_str line, size_t name, bool *done)
 {
     struct mq_str value = mq_str_skip(line, name);

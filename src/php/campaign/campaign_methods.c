@@ -88,7 +88,7 @@ ZEND_METHOD(MailQueue_Campaign, cancel)
 
 /* ---- progress ---- */
 
-/* Adds the rate, and the end that follows from it and from the limits. */
+/* Adds the rate, the end that follows from it and from the limits, and when its mails expire. */
 static void add_expectation(zval *out, const struct mq_campaign_progress *p, int64_t left)
 {
     const struct mq_campaign *campaign = &p->campaign;
@@ -100,8 +100,11 @@ static void add_expectation(zval *out, const struct mq_campaign_progress *p, int
     int64_t from_s = campaign->start_at > p->now_s ? campaign->start_at : p->now_s;
     int64_t in_s = known ? (int64_t)((double)left * (double)span_s / (double)campaign->sent) : 0;
     in_s = in_s > p->limits_s ? in_s : p->limits_s;
+    int64_t last_s = p->expires_at > from_s ? p->expires_at : from_s;
+    int64_t at_s = p->expires_at && last_s < from_s + in_s ? last_s : from_s + in_s;
     mq_php_add_int(out, "perHour", span_s > 0, rate);
-    mq_php_add_int(out, "endsAt", ends, ends ? from_s + in_s : 0);
+    mq_php_add_int(out, "endsAt", ends, ends ? at_s : 0);
+    mq_php_add_int(out, "expiresAt", p->expires_at != 0, p->expires_at);
 }
 
 static void add_times(zval *out, const struct mq_campaign *campaign)

@@ -32,6 +32,7 @@ struct command {
     zend_string *sender;     /* value of the last -f or -r, as given */
     zend_string *name;       /* value of -F */
     zend_string *recipients; /* the words after the options, with commas between */
+    struct mq_notify notify; /* values of -N, -R and -V */
 };
 
 /* Returns the next word of a command line, or NULL at its end; the caller releases it. mail() has
@@ -57,6 +58,18 @@ static zend_string *next_word(const char **rest)
     return smart_str_extract(&word);
 }
 
+/* Stores the value of -N, -R or -V. Like Postfix's sendmail, it ignores one that is wrong. */
+static void take_notify(struct mq_notify *out, char option, struct mq_str value)
+{
+    if (option == 'N') {
+        mq_notify_set_when(out, value, NULL);
+    } else if (option == 'R') {
+        mq_notify_set_ret(out, value, NULL);
+    } else if (option == 'V') {
+        mq_notify_set_envid(out, value, NULL);
+    }
+}
+
 /* Stores the value of one option; takes over `value`. */
 static void take_value(struct command *out, char option, zend_string *value)
 {
@@ -65,6 +78,7 @@ static void take_value(struct command *out, char option, zend_string *value)
     } else if (option == 'f' || option == 'r') {
         mq_capture_replace(&out->sender, value);
     } else {
+        take_notify(&out->notify, option, mq_php_view(value));
         zend_string_release(value);
     }
 }
@@ -432,6 +446,7 @@ enum mq_status mq_capture_arguments(const struct mq_capture *mail, struct mq_php
     struct command command = {0};
     zend_string *head = NULL;
     read_command(mail->parameters, &command);
+    args->notify = command.notify;
     enum mq_status status = read_head(mail, &command, &head, args, err);
     if (status == MQ_OK) {
         zval message;

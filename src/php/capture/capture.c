@@ -127,8 +127,17 @@ static void parse(zend_execute_data *execute_data, enum captured which, struct m
     mail->parameters = parameters;
 }
 
+/* The mail is stored, or may be: an error handler's exception must not look like a failure. */
+static void log_stored(const struct mq_capture *mail)
+{
+    mq_capture_log(mail);
+    if (EG(exception) && !mq_php_exiting()) {
+        zend_clear_exception();
+    }
+}
+
 /* Enqueues the mail. On MQ_THROWN, mail() returns false, as PHP's own would. Writes mail.log first;
- * but if PHP's function, which writes it too, may have to run afterwards, only after success. */
+ * but if PHP's function, which writes it too, may have to run afterwards, only once it will not. */
 static enum mq_status take(struct mq_capture *mail, bool log_first, struct mq_error *err)
 {
     mq_capture_add_script(mail);
@@ -145,8 +154,8 @@ static enum mq_status take(struct mq_capture *mail, bool log_first, struct mq_er
         return MQ_THROWN;
     }
     enum mq_status status = store(mail, err);
-    if (status == MQ_OK && !log_first) {
-        mq_capture_log(mail);
+    if (!log_first && (status == MQ_OK || err->in_doubt)) {
+        log_stored(mail);
     }
     return status;
 }
@@ -154,7 +163,7 @@ static enum mq_status take(struct mq_capture *mail, bool log_first, struct mq_er
 static void capture(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
 {
     struct mq_capture mail = {0};
-    struct mq_error err;
+    struct mq_error err = {0};
     enum mq_status status = MQ_OK;
     bool send = strcasecmp(MAILQUEUE_G(capture_failure), "send") == 0;
     parse(execute_data, which, &mail);
@@ -176,6 +185,10 @@ static void capture(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
     if (status == MQ_OK || status == MQ_THROWN) {
         RETURN_BOOL(status == MQ_OK);
     }
+    if (err.in_doubt) { /* sending it could make a second copy: the caller decides */
+        php_error_docref(NULL, E_WARNING, "Perhaps the mail was not queued: %s", err.text);
+        RETURN_FALSE;
+    }
     if (!send) {
         php_error_docref(NULL, E_WARNING, "The mail was not queued: %s", err.text);
         RETURN_FALSE;
@@ -190,6 +203,17 @@ static void capture(INTERNAL_FUNCTION_PARAMETERS, enum captured which)
     originals[which](INTERNAL_FUNCTION_PARAM_PASSTHRU);
 }
 
+/* Whether the function is runWorker(), or what runAfterResponse() has PHP call in the end. */
+static bool is_run(const zend_function *function)
+{
+    const zend_class_entry *scope = function->common.scope;
+    const zend_string *name = function->common.function_name;
+    return scope == mq_ce_queue
+               ? zend_string_equals_literal(name, "runWorker")
+               : scope && name && zend_string_equals_literal(name, "afterResponse") &&
+                     zend_string_equals_literal(scope->name, "MailQueue\\Internal");
+}
+
 /* Whether the queue itself is sending this mail, through a closure or a program that calls mail().
  * Capturing it would put it back into the queue for ever. */
 static bool is_sent_by_worker(void)
@@ -198,8 +222,7 @@ static bool is_sent_by_worker(void)
         return true;
     }
     for (zend_execute_data *call = EG(current_execute_data); call; call = call->prev_execute_data) {
-        if (call->func && call->func->common.scope == mq_ce_queue &&
-            zend_string_equals_literal(call->func->common.function_name, "runWorker")) {
+        if (call->func && is_run(call->func)) {
             return true;
         }
     }

@@ -1,6 +1,8 @@
 /* Turns errors of the core into PHP exceptions. Checks arguments, and throws if one is wrong. */
 #include "php/class/exceptions.h"
 
+#include <sysexits.h>
+
 #include "zend_exceptions.h"
 
 #include "core/buffer.h"
@@ -88,7 +90,7 @@ static void throw_error(const struct mq_error *err)
         zend_throw_exception(err->status == MQ_TRANSPORT ? mq_ce_transport_exception
                              : err->status == MQ_REFUSED ? mq_ce_refused_exception
                                                          : mq_ce_exception,
-                             err->text, 0);
+                             err->text, err->status == MQ_NOMEM ? EX_TEMPFAIL : 0);
     }
 }
 

@@ -25,25 +25,24 @@ static bool check_lease(uint32_t arg, zend_long lease)
 }
 
 /* What the intent records of dead runs say about leases that are over. */
-struct evidence {
+struct dead_runs {
     struct mq_recovery recovery;
     char *run_dir;
 };
 
-static const struct mq_evidence_source *open_evidence(struct evidence *evidence,
-                                                      struct mq_queue *queue)
+static const struct mq_record_source *open_dead_runs(struct dead_runs *dead, struct mq_queue *queue)
 {
     struct mq_error err; /* ignored: without the directory there are no intent records */
-    evidence->run_dir = NULL;
-    mq_php_run_dir(queue, &evidence->run_dir, &err);
-    mq_recovery_init(&evidence->recovery, evidence->run_dir);
-    return evidence->run_dir ? &evidence->recovery.source : NULL;
+    dead->run_dir = NULL;
+    mq_php_run_dir(queue, &dead->run_dir, &err);
+    mq_recovery_init(&dead->recovery, dead->run_dir);
+    return dead->run_dir ? &dead->recovery.source : NULL;
 }
 
-static void close_evidence(struct evidence *evidence)
+static void close_dead_runs(struct dead_runs *dead)
 {
-    mq_recovery_clear(&evidence->recovery);
-    free(evidence->run_dir);
+    mq_recovery_clear(&dead->recovery);
+    free(dead->run_dir);
 }
 
 /* Renders the mails of campaigns, as the worker does it. One that cannot be rendered has no
@@ -78,7 +77,7 @@ static void clear_claim(void *claim)
 /* Returns claimed Jobs. If a fatal error ends the request, the recovery takes their leases back. */
 static void claim(zval *object, struct mq_claim_request *request, zval *return_value)
 {
-    struct evidence evidence;
+    struct dead_runs dead;
     struct mq_error err;
     char token[MQ_TOKEN_HEX + 1];
     zval holder;
@@ -90,10 +89,10 @@ static void claim(zval *object, struct mq_claim_request *request, zval *return_v
      * if the row has the same number of attempts again. */
     mq_random_hex(token, MQ_TOKEN_HEX / 2);
     request->token = token;
-    request->evidence = open_evidence(&evidence, queue);
+    request->records = open_dead_runs(&dead, queue);
     struct mq_claim *claim = mq_php_holder_new(&holder, sizeof *claim, clear_claim);
     enum mq_status status = mq_queue_claim(queue, request, MQ_BODIES_BYTES, claim, &err);
-    close_evidence(&evidence);
+    close_dead_runs(&dead);
     if (status == MQ_OK) {
         status = render_campaigns(queue, claim, &err);
     }
@@ -215,7 +214,7 @@ ZEND_METHOD(MailQueue, recoverStuckSending)
     zend_long now = 0;
     bool now_null = true;
     int64_t count = 0;
-    struct evidence evidence;
+    struct dead_runs dead;
     struct mq_error err;
 
     ZEND_PARSE_PARAMETERS_START(0, 1)
@@ -231,9 +230,9 @@ ZEND_METHOD(MailQueue, recoverStuckSending)
     if (queue == NULL) {
         RETURN_THROWS();
     }
-    const struct mq_evidence_source *source = open_evidence(&evidence, queue);
+    const struct mq_record_source *source = open_dead_runs(&dead, queue);
     enum mq_status status = mq_queue_recover(queue, now, source, &count, &err);
-    close_evidence(&evidence);
+    close_dead_runs(&dead);
     if (mq_php_queue_ok(ZEND_THIS, status, &err)) {
         RETVAL_LONG((zend_long)count);
     }

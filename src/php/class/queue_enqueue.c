@@ -142,8 +142,8 @@ ZEND_METHOD(MailQueue, enqueue)
 /* The mails of one transaction. A holder frees them if PHP code ends the request between mails. */
 struct chunk {
     zval *object;
-    size_t before; /* mails of earlier chunks */
-    int64_t stored;
+    size_t before;  /* mails of earlier chunks, all of them stored */
+    int64_t stored; /* how many of them were new */
     enum mq_status status;
     struct mq_error err;
     size_t count;
@@ -160,7 +160,6 @@ static void clear_chunk(void *data)
         mq_php_mail_clear(&chunk->mails[i]);
         mq_php_arguments_clear(&chunk->args[i]);
     }
-    chunk->before += chunk->count;
     chunk->count = chunk->octets = 0;
 }
 
@@ -199,6 +198,7 @@ static bool store_chunk(struct chunk *chunk)
         chunk->stored += ids[i] > 0;
     }
     if (chunk->status == MQ_OK) {
+        chunk->before += chunk->count;
         mq_php_stale_look(chunk->object, queue);
     }
     clear_chunk(chunk);
@@ -219,6 +219,18 @@ static bool take_mail(void *context, zval *item)
            !mq_php_is_leaving();
 }
 
+/* The error, with the number of mails that are stored all the same: in the application's
+ * transaction, if it has begun one. */
+static struct mq_error error_of(const struct chunk *chunk)
+{
+    struct mq_error err = chunk->err;
+    if (chunk->status != MQ_OK && chunk->status != MQ_THROWN && chunk->before > 0) {
+        mq_error_set(&err, chunk->status, err.field, "%s; the first %zu mails were stored before",
+                     err.text, chunk->before);
+    }
+    return err;
+}
+
 ZEND_METHOD(MailQueue, enqueueMany)
 {
     zval *messages, holder;
@@ -233,7 +245,7 @@ ZEND_METHOD(MailQueue, enqueueMany)
     if (chunk->status == MQ_OK && chunk->count > 0 && !mq_php_is_leaving()) {
         store_chunk(chunk);
     }
-    const struct mq_error err = chunk->err;
+    const struct mq_error err = error_of(chunk);
     enum mq_status status = chunk->status;
     int64_t stored = chunk->stored;
     zval_ptr_dtor(&holder);

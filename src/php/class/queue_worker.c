@@ -155,7 +155,7 @@ static enum mq_status check_own_lease(zend_long lease, int64_t final_timeout_ms,
                               (int)(final_timeout_ms / 1000), (int)lease);
 }
 
-/* Returns MQ_THROWN also if the lease is too short. */
+/* Returns MQ_THROWN if the lease is too short, too. */
 static enum mq_status open_relays(struct run *run, struct mq_error *err)
 {
     zend_long lease = run->number[ARG_LEASE];

@@ -31,7 +31,7 @@ enum {
     MQ_PDO_NULL_NATURAL = 0
 };
 
-/* Whether a value is a PDO object; false also if the extension pdo is not loaded. */
+/* Whether a value is a PDO object; false if the extension pdo is not loaded. */
 bool mq_php_is_pdo(const zval *value);
 
 /* A method and its arguments; all borrowed. */

@@ -169,7 +169,11 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
         return mq_error_set(err, MQ_DATABASE, "database",
                             "a statement of the transaction failed: nothing of it was stored");
     }
-    MQ_TRY(mq_pdo_exec(self, end_text(self), err));
+    enum mq_status status = mq_pdo_exec(self, end_text(self), err);
+    if (status == MQ_IO && err) {
+        err->in_doubt = !self->joined;
+    }
+    MQ_TRY(status);
     ended(self);
     mq_pdo_forget_cause(self);
     return MQ_OK;

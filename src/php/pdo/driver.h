@@ -13,7 +13,7 @@ struct mq_php_run;
 /* Opens a driver over `object`, a PDO, and holds a reference to it. MQ_CONFIG: the database is not
  * SQLite, PostgreSQL from 9.5 on, MySQL from 8.0.4 on or MariaDB from 10.6 on. If the application
  * has a transaction open, begin() sets a savepoint in it: commit() releases that, rollback() goes
- * back to it. The application's transaction stays usable, also if a statement outside begin()
+ * back to it. The application's transaction stays usable, even if a statement outside begin()
  * fails. The object's attributes are restored whenever neither a transaction of ours nor a result
  * is open. close() never calls PHP code. */
 enum mq_status mq_php_pdo_open(zval *object, struct mq_db **out, struct mq_error *err);

@@ -11,8 +11,8 @@
 
 struct mq_php_relays {
     /* The arguments; borrowed from the call. */
-    zend_object *closure; /* the transport, or … */
-    zend_string *dsn;     /* … this; both NULL: the ini setting */
+    zend_object *closure; /* the transport, if it is a Closure */
+    zend_string *dsn;     /* the transport, if it is text; both NULL: the ini setting */
     zval *given;          /* the map, or a Closure; NULL: none */
     bool in_request;      /* no argument of the present call is blamed */
     zend_long connections;

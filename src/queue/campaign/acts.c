@@ -227,7 +227,8 @@ static enum mq_status find_limit(struct mq_queue *queue, const struct mq_campaig
                                  MQ_ARGS(mq_int(list->parked_most)), id, err);
 }
 
-/* Those of all campaigns of the list at once: an index finds parked jobs, but not a campaign's. */
+/* Counts the parked jobs of all campaigns of the list in one statement: an index finds parked jobs,
+ * but not those of one campaign. */
 static enum mq_status count_parked(struct mq_queue *queue, struct mq_campaign_list *list,
                                    struct mq_error *err)
 {
@@ -251,6 +252,11 @@ static enum mq_status count_parked(struct mq_queue *queue, struct mq_campaign_li
     return status;
 }
 
+static bool runs(const struct mq_campaign_progress *of)
+{
+    return of->campaign.state == MQ_CAMPAIGN_RUNNING;
+}
+
 /* Completes one whose jobs were counted. */
 static enum mq_status expect(struct mq_tx *tx, struct mq_campaign_progress *out,
                              struct mq_error *err)
@@ -262,8 +268,7 @@ static enum mq_status expect(struct mq_tx *tx, struct mq_campaign_progress *out,
     out->limits_s = -1;
     int64_t left = campaign->recipients - campaign->fed + out->live;
     const struct mq_ahead all = {left, left, campaign->priority < 0};
-    bool runs = campaign->state == MQ_CAMPAIGN_RUNNING;
-    return runs ? mq_limits_expect(tx, &all, &out->limits_s, err) : MQ_OK;
+    return runs(out) ? mq_limits_expect(tx, &all, &out->limits_s, err) : MQ_OK;
 }
 
 static enum mq_status complete_all(struct mq_tx *tx, struct mq_campaign_list *list,
@@ -274,8 +279,13 @@ static enum mq_status complete_all(struct mq_tx *tx, struct mq_campaign_list *li
     MQ_TRY(count_parked(tx->queue, list, err));
     MQ_TRY(list->parked_most ? sum_live(tx->queue, list, err) : MQ_OK);
     for (size_t i = 0; i < list->count; i++) {
-        MQ_TRY(list->parked_most ? MQ_OK : count_live(tx->queue, &list->items[i], err));
-        MQ_TRY(expect(tx, &list->items[i], err));
+        struct mq_campaign_progress *one = &list->items[i];
+        bool is_part = list->parked_most != 0;
+        MQ_TRY(is_part ? MQ_OK : count_live(tx->queue, one, err));
+        MQ_TRY(is_part && !runs(one)
+                   ? MQ_OK
+                   : mq_campaign_terms(tx->queue, one->campaign.id, &one->expires_at, NULL, err));
+        MQ_TRY(expect(tx, one, err));
     }
     return MQ_OK;
 }

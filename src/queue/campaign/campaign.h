@@ -76,7 +76,7 @@ enum mq_status mq_campaign_set(struct mq_queue *queue, int64_t id,
 /* Appends the octets of the message; none if it has not been set. */
 enum mq_status mq_campaign_load(struct mq_queue *queue, int64_t id, struct mq_buffer *out,
                                 struct mq_error *err);
-/* Reads of the setup what is stored with the message. */
+/* Reads of the setup what is stored with the message; `notify` can be NULL. */
 enum mq_status mq_campaign_terms(struct mq_queue *queue, int64_t id, int64_t *expires_at,
                                  struct mq_notify *notify, struct mq_error *err);
 /* MQ_CONFIG: the mails expire before `start_at`, or have expired by now. */

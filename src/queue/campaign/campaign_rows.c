@@ -366,6 +366,8 @@ enum mq_status mq_campaign_load(struct mq_queue *queue, int64_t id, struct mq_bu
 enum mq_status mq_campaign_terms(struct mq_queue *queue, int64_t id, int64_t *expires_at,
                                  struct mq_notify *notify, struct mq_error *err)
 {
+    struct mq_notify unused;
+    notify = notify ? notify : &unused;
     *expires_at = 0;
     *notify = (struct mq_notify){0};
     enum mq_status status = mq_sql_query_template(
@@ -383,9 +385,8 @@ enum mq_status mq_campaign_check_expiry(struct mq_queue *queue, int64_t id, int6
                                         struct mq_error *err)
 {
     int64_t now_s = 0, expires_at;
-    struct mq_notify notify;
     MQ_TRY(mq_queue_now(queue, &now_s, err));
-    MQ_TRY(mq_campaign_terms(queue, id, &expires_at, &notify, err));
+    MQ_TRY(mq_campaign_terms(queue, id, &expires_at, NULL, err));
     return expires_at == 0 || expires_at > (start_at > now_s ? start_at : now_s)
                ? MQ_OK
                : mq_error_set(err, MQ_CONFIG, "expiresAt",

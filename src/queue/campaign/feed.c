@@ -149,9 +149,8 @@ static enum mq_status may_end(struct mq_tx *tx, const struct mq_campaign *campai
                               struct mq_error *err)
 {
     int64_t expires_at = 0;
-    struct mq_notify notify;
     MQ_TRY(campaign->recipients == 0
-               ? mq_campaign_terms(tx->queue, campaign->id, &expires_at, &notify, err)
+               ? mq_campaign_terms(tx->queue, campaign->id, &expires_at, NULL, err)
                : MQ_OK);
     *may = campaign->recipients > 0 || (expires_at > 0 && expires_at <= tx->now_s);
     return MQ_OK;

@@ -15,6 +15,7 @@ struct mq_campaign_progress {
     /* In how many seconds the limits for all mail have let the rest go; -1: there are none. Only of
      * a campaign that runs. */
     int64_t limits_s;
+    int64_t expires_at; /* of its mails; 0: never. In a list of a part, only of those that run */
     int64_t now_s;
 };
 /* Reads one; the caller clears its campaign. MQ_INVALID: there is none. */

@@ -18,13 +18,13 @@ struct mq_taking {
     struct mq_job_list taken;
     bool many;                 /* rows are written together: each statement is a round trip */
     size_t written;            /* how many of `taken` are written */
-    int64_t allowance;         /* recipients that tokens can still pay for … */
-    bool leaves;               /* … without the reserve, as the priority is below 0 */
+    int64_t allowance;         /* recipients that tokens can still pay for */
+    bool leaves;               /* the priority is below 0: `allowance` is without the reserve */
     struct mq_dropped dropped; /* expired, orphaned, unreadable and put back rows */
     struct mq_put_back {
         int64_t id;     /* 0: written already */
-        int64_t open_s; /* when its hours open, … */
-        bool pause;     /* … or its relays, which are paused */
+        int64_t open_s; /* when its hours open, or the pause of its relays ends */
+        bool pause;     /* its relays are paused */
     } back[MQ_CLAIM_CHUNK];
     size_t back_count;
     bool puts_back;

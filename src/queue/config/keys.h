@@ -12,7 +12,7 @@ struct mq_queue;
 
 /* A type of config value. */
 struct mq_config_kind {
-    const char *type;  /* "bool", "int", "enum", "text", "time", "number", "object" */
+    const char *type;  /* "bool", "int", "enum", "text", "time", "number", "object", "secret" */
     const char *range; /* "0 … 1000000000", "average | strict", … */
     /* Whether `text` is such a value; *value is its number, or stays 0. NULL: any text is. */
     bool (*parse)(struct mq_str text, int64_t *value);

@@ -22,11 +22,12 @@ struct mq_settings {
     struct mq_bucket bucket; /* units: as stored, not yet refilled; unset = full */
     enum mq_rate_mode rate_mode;
     struct mq_limits *limits; /* NULL: none */
-    char *limits_text;        /* which they point into, … */
-    char *warmup_text;        /* … and into this one: today's limits of mailWarmup, … */
-    struct mq_strings slow;   /* … and those of domains that are slowed down (slow.h) */
-    int64_t burst, reserve;   /* mailBurst, 0: unset; mailReserve, -1: unset */
-    char *redirect_to;        /* "a@b", "@domain" or NULL: off */
+    /* What `limits` points into: mailLimits, today's limits of mailWarmup, and the limits of
+     * domains that are slowed down (slow.h). */
+    char *limits_text, *warmup_text;
+    struct mq_strings slow;
+    int64_t burst, reserve; /* mailBurst, 0: unset; mailReserve, -1: unset */
+    char *redirect_to;      /* "a@b", "@domain" or NULL: off */
     struct mq_strings redirect_types;
     bool redirect_all_but;      /* redirect_types are the types that are not redirected */
     struct mq_strings allow_to; /* addresses and "@domain"s that are not redirected */
@@ -56,8 +57,7 @@ int64_t mq_settings_reserve(const struct mq_settings *settings, int64_t n, int64
 bool mq_settings_limit_by(const struct mq_settings *settings, int scope);
 /* A mark of the rules that put mail back: mailHours, and today's limits; 0: there are none. */
 int64_t mq_settings_mark(const struct mq_settings *settings);
-/* The mark of those by which mail of this job table was put back; 0: none was, or mailHoursKept
- * cannot be read. */
+/* The mark when this table's mail was put back; 0: none was, or mailHoursKept cannot be read. */
 int64_t mq_settings_marked(const struct mq_settings *settings, const char *table);
 /* MQ_CONFIG: a value cannot be read. *out is to be cleared then as well: it has the limits, if
  * those can be read, because what was handed over counts. */

@@ -47,6 +47,9 @@ struct mq_db;
     " ON CONFLICT (hour, mail_type, event, part) DO UPDATE SET mails = {C}.mails + " \
     "excluded.mails, recipients = {C}.recipients + excluded.recipients"
 
+/* Matches mailSlowDomains if a domain is slowed down (config/slow.c): its pause is above 0. */
+#define MQ_SLOW_PATTERN "\":\"[1-9]"
+
 /* How one database's SQL differs from the common templates. */
 struct mq_sql_dialect {
     const char *const *overrides; /* MQ_SQL_COUNT templates; NULL: the common one */

@@ -143,12 +143,11 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* In MySQL, CREATE TABLE ends the transaction. So this lock belongs to the session. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT COALESCE(GET_LOCK(" LOCK_NAME ", 60), 0)",
     [MQ_SQL_UNLOCK_SCHEMA] = "SELECT RELEASE_LOCK(" LOCK_NAME ")",
-    /* ?4 is mailSlowDomains, with a pause above 0 for a domain that is slowed down.
-     * FOR UPDATE locks a row that it finds by key even if the value does not match. So a
+    /* FOR UPDATE locks a row that it finds by key even if the value does not match. So a
      * subquery checks the value first, without a lock (if the transaction is ours, at READ
      * COMMITTED). */
     [MQ_SQL_LOCK_BUCKET] =
-        LOCKED_LIMIT("?1") LOCKED_LIMIT("?2") LOCKED_LIMIT("?3") LOCKED("?4", "\":\"[1-9]"),
+        LOCKED_LIMIT("?1") LOCKED_LIMIT("?2") LOCKED_LIMIT("?3") LOCKED("?4", MQ_SLOW_PATTERN),
 
     /* Several servers on one host can differ in nothing but their directories. */
     [MQ_SQL_IDENTITY] = "SELECT CONCAT_WS('/', @@hostname, @@port, @@datadir, DATABASE(), '{T}')",

@@ -56,11 +56,10 @@ static const char *const overrides[MQ_SQL_COUNT] = {
     /* One lock for all queues of a database: the number is "mailqueu" in ASCII. */
     [MQ_SQL_LOCK_SCHEMA] = "SELECT pg_advisory_xact_lock(7881696737355982197)",
     /* Locks the rows that exist whenever there is a limit, or a domain is slowed down, in one
-     * order: ?4, which is written later in a transaction, comes last. It is mailSlowDomains; the
-     * pause of a domain that is slowed down is above 0. */
+     * order: ?4, which is written later in a transaction, comes last. */
     [MQ_SQL_LOCK_BUCKET] = "SELECT 1 FROM {c} WHERE key IN (?1, ?2, ?3, ?4) "
-                           "AND CAST(value AS TEXT) ~ CASE WHEN key = ?4 THEN '\":\"[1-9]' "
-                           "ELSE '[1-9]' END ORDER BY key = ?4, key FOR UPDATE",
+                           "AND CAST(value AS TEXT) ~ CASE WHEN key = ?4 THEN '" MQ_SLOW_PATTERN
+                           "' ELSE '[1-9]' END ORDER BY key = ?4, key FOR UPDATE",
     /* If another process inserted first, this inserts nothing, and the caller updates. */
     [MQ_SQL_CONFIG_INSERT] = "INSERT INTO {c}(key, value) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
 

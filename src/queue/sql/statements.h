@@ -30,7 +30,7 @@ enum mq_sql {
     MQ_SQL_JOB_CHANGE,
     MQ_SQL_CLAIM_PRIORITY,
     MQ_SQL_CLAIM_DUE,
-    MQ_SQL_CLAIM_DUE_BEHIND, /* … ?4 and ?5, a due time and an id */
+    MQ_SQL_CLAIM_DUE_BEHIND, /* behind ?4 and ?5, a due time and an id */
     MQ_SQL_CLAIM_NEXT,
     MQ_SQL_CLAIM_TAKE,
     MQ_SQL_PAY_RELAY,
@@ -102,7 +102,7 @@ enum mq_sql {
     MQ_SQL_VERSION,    /* a number that changes when another connection writes to the file */
     MQ_SQL_LISTEN,
     MQ_SQL_LISTEN_LOCK, /* 1: new mail is told until MQ_SQL_UNLISTEN; comes before LISTEN */
-    MQ_SQL_UNLISTEN,    /* a script, also if LISTEN failed */
+    MQ_SQL_UNLISTEN,    /* a script, even if LISTEN failed */
     /* Many rows at a time. A list is a JSON array of pairs: an id and a number beside it. */
     MQ_SQL_CLAIM_TAKE_MANY,    /* as MQ_SQL_CLAIM_TAKE, but ?4 is a list: ids and tokens paid */
     MQ_SQL_SETTLE_DELETE_MANY, /* ?1: ids and attempts, ?2: token; returns those gone or locked */

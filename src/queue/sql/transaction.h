@@ -25,7 +25,7 @@ struct mq_tx {
     int tries;
     size_t events_before;
     int64_t now_s;
-    struct mq_settings settings; /* after mq_tx_settings() */
+    struct mq_settings settings; /* valid after mq_tx_settings() */
     enum mq_status config; /* of mq_tx_settings(); after a failure, `settings` has limits at most */
     struct mq_error config_error;
     int64_t history_days;  /* mailHistoryDays; -1: not read, or not readable */

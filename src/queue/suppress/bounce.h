@@ -5,7 +5,7 @@
 
 #include "queue/suppress/suppress.h"
 
-#define MQ_BOUNCE_DAYS 30  /* so long an event is kept, and counts */
+#define MQ_BOUNCE_DAYS 30  /* how long an event is kept and counts */
 #define MQ_BOUNCES_MAX 100 /* events of an address that are kept: a stranger can send it many */
 
 /* An event about an address; all texts are borrowed. */

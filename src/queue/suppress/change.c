@@ -277,7 +277,8 @@ static enum mq_status make_condition(struct mq_queue *queue, const struct mq_sup
     return MQ_OK;
 }
 
-/* Runs `begin`, the condition and `end`; the caller reads or finishes the result. */
+/* Runs the statement of `begin`, the condition for `which`, and `end`. The caller reads or finishes
+ * its result. */
 static enum mq_status run_on(struct mq_queue *queue, const char *begin,
                              const struct mq_suppressed *which, const char *end,
                              struct mq_error *err)

@@ -11,8 +11,8 @@ struct mq_args;
 struct mq_suppress_state {
     unsigned char key[MQ_SUPPRESSION_KEY];
     size_t asked; /* recipients of due jobs that the database was asked about */
-    int64_t from; /* the hashes are those of the suppressions after this one … */
-    int64_t to;   /* … up to this one; 0: none were read */
+    int64_t from; /* the hashes are those of the suppressions after this id */
+    int64_t to;   /* up to this id; 0: none were read */
     size_t count;
     uint64_t *hashes; /* sorted */
 };

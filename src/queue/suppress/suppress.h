@@ -1,5 +1,5 @@
-/* Addresses that get no mail, or none of a list or a campaign: who is one, and what becomes of mail
- * to them.
+/* Addresses that get no mail, or none of a list or a campaign: how they are found, and what becomes
+ * of mail to them.
  *
  * A suppression is found by a keyed hash of its address, so that `forget` can delete the address
  * and mail to it stays suppressed. It has a number, which counts up. A mail whose recipients were

@@ -17,17 +17,17 @@ struct mq_window {
     bool taken;              /* the bucket has changed */
     struct mq_bucket bucket; /* average */
     int64_t given;           /* tokens given back before the bucket was read, and after */
-    int64_t spent;           /* strict: what counts of the ledger … */
-    int64_t flying;          /* … and of current leases */
+    int64_t spent;           /* strict: what counts of the ledger */
+    int64_t flying;          /* strict: what counts of current leases */
     int64_t promised;        /* room that claimed jobs are to get, which have not paid */
-    int64_t handed;          /* handed over, not in the ledger yet, … */
-    int64_t leaves_s;        /* … where it leaves the window then */
-    int64_t free_for;        /* when a full one has room for so many: … */
-    int64_t free_s[2];       /* … [1]: beside the reserve; 0: not asked */
-    uint64_t mail;           /* what the next three are of: … */
-    int64_t mine;            /* … its recipients in this window, … */
-    size_t nth;              /* … the index of the first of them, … */
-    int64_t mine_handed;     /* … and those that were handed over */
+    int64_t handed;          /* handed over, not in the ledger yet */
+    int64_t leaves_s;        /* when `handed` leaves the window */
+    int64_t free_for;        /* for how many recipients `free_s` was asked */
+    int64_t free_s[2];       /* when it has room for them; [1]: beside the reserve; 0: not asked */
+    uint64_t mail;           /* the mail that the next three are of */
+    int64_t mine;            /* its recipients in this window */
+    size_t nth;              /* the index of the first of them */
+    int64_t mine_handed;     /* how many of them were handed over */
     int64_t *rows;           /* expect.c: pairs of time and amount; NULL: not read */
     size_t row_count;
 };

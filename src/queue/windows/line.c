@@ -109,8 +109,8 @@ void mq_room_text(const struct mq_room *room, char out[MQ_WAITS_FOR_MAX])
 /* A time at which the job can be tried again. */
 struct slot {
     const struct mq_room *room;
-    size_t window; /* its index, … */
-    size_t line;   /* … and that of the line */
+    size_t window; /* its index */
+    size_t line;   /* the line's index */
     bool again;    /* the job has waited in that line already */
     int64_t at_ms;
 };

@@ -43,8 +43,8 @@ struct mq_payment {
                              until the first of them lets it go, or another is used */
         MQ_PAYMENT_LOST   /* the lease was lost */
     } end;
-    size_t relay; /* DONE: the first one with room, … */
-    int paid;     /* … and what the job has paid now, there and for all other limits */
+    size_t relay; /* MQ_PAYMENT_DONE: the first one with room */
+    int paid;     /* MQ_PAYMENT_DONE: what the job has paid now, there and for all other limits */
 };
 
 /* Pays at a relay, and gives back what the job has paid at another one. The caller writes the

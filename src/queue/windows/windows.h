@@ -22,8 +22,8 @@ struct mq_party {
     const char *from;
     const struct mq_job *to; /* to its recipients */
     size_t nth;              /* index of the recipient whose domain is full */
-    bool only_from;          /* no other limits than those of the sender and of recipients … */
-    bool only_relay;         /* … or of the relay */
+    bool only_from;          /* only the limits of the sender and of recipients */
+    bool only_relay;         /* only the limits of the relay */
     bool begun;              /* it has paid as a mail: limits of mails hold no more */
     bool leaves;             /* its priority is below 0: it leaves the reserve to other mail */
     int64_t whole;           /* it goes to all its recipients at once, and has so many: a limit with
@@ -36,8 +36,8 @@ struct mq_room {
     bool in_part;                /* none, but only because the mail goes whole */
     bool sender_full;            /* only limits of the sender or of a recipient are full: other mail
                                     can go */
-    const struct mq_limit *full; /* without room: the limit that will have room last, … */
-    int64_t free_s;              /* … and when that is expected */
+    const struct mq_limit *full; /* without room: the limit that will have room last */
+    int64_t free_s;              /* when `full` is expected to have room */
     const struct mq_limit *never; /* a limit that never has room for a mail that goes whole */
 };
 
@@ -45,8 +45,8 @@ struct mq_room {
 struct mq_outlay {
     struct mq_party party;
     int64_t paid;
-    int64_t handed;               /* recipients that were handed over … */
-    int64_t at_s;                 /* … at this time; 0: now */
+    int64_t handed;               /* recipients that were handed over */
+    int64_t at_s;                 /* when they were handed over; 0: now */
     bool in_part;                 /* the mail goes on with the rest of what it paid */
     const unsigned char *results; /* enum mq_outcome of each recipient; NULL: the same of all */
 };

@@ -57,7 +57,7 @@ static bool is_trusted(int fd, struct stat *st)
            (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* Returns MQ_OK also if the contents cannot be used: the record then proves nothing. */
+/* Returns MQ_OK even if the contents cannot be used: the record then proves nothing. */
 static enum mq_status read_contents(struct mq_intent_record *record, struct mq_error *err)
 {
     struct stat st;

@@ -18,9 +18,10 @@
 #define STORE_AGAIN_MS 1000
 /* How long another process may hold the lock: longer than any request takes. */
 #define LOCK_MAX_MS 60000
-/* How long an answer is waited for at once, and by an account that is closed. */
+/* How long an answer is waited for at once, and by an account that is closed: as long as it can
+ * take, because the old refresh token may be no good any more. */
 #define FIRST_WAIT_MS 1000
-#define LAST_WAIT_MS  10000
+#define LAST_WAIT_MS  (MQ_TOKEN_TIMEOUT_MS + 1000)
 
 struct mq_oauth {
     char *name;

@@ -11,7 +11,6 @@
 
 #define ANSWER_MAX         65536
 #define CONNECT_TIMEOUT_MS 10000L
-#define TIMEOUT_MS         30000L
 #define CURL_FORM          "Content-Type: application/x-www-form-urlencoded"
 
 struct mq_token_request {
@@ -198,7 +197,8 @@ enum mq_status mq_token_request_begin(const struct mq_token_call *call,
     request->multi = curl_multi_init();
     request->easy = curl_easy_init();
     if (!request->multi || !request->easy || !set_request(request, call) ||
-        !set_limits(request->easy, request, call->timeout_ms ? call->timeout_ms : TIMEOUT_MS) ||
+        !set_limits(request->easy, request,
+                    call->timeout_ms ? call->timeout_ms : MQ_TOKEN_TIMEOUT_MS) ||
         !set_security(request->easy, call) ||
         curl_multi_add_handle(request->multi, request->easy) != CURLM_OK) {
         mq_error_set(err, MQ_CONFIG, "account", "libcurl does not take the options: %s",

@@ -13,6 +13,8 @@
 #include "core/buffer.h"
 #include "core/error.h"
 
+#define MQ_TOKEN_TIMEOUT_MS 30000 /* how long a request may take */
+
 struct mq_token_call {
     const char *endpoint;  /* https://…, or http:// to a loopback address */
     struct mq_str fields;  /* application/x-www-form-urlencoded; copied. data NULL: a GET */
@@ -20,12 +22,12 @@ struct mq_token_call {
     const char *client_secret;
     const char *cafile; /* PEM file; NULL: the system's */
     const char *proxy;  /* as in a transport's DSN; NULL: none */
-    int timeout_ms;     /* 0: 30 s */
+    int timeout_ms;     /* 0: MQ_TOKEN_TIMEOUT_MS */
 };
 
 struct mq_token_answer {
     int code;              /* of HTTP; 0: no complete answer came */
-    struct mq_str body;    /* the request's; empty without a complete answer */
+    struct mq_str body;    /* borrowed from the request; empty without a complete answer */
     int64_t retry_after_s; /* 0: none was named */
     char failure[256];     /* why no complete answer came */
 };

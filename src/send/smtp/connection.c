@@ -282,7 +282,7 @@ void mq_connector_wait(struct mq_connector *connector, int also, int timeout_ms)
     curl_multi_perform(connector->multi, &running);
 }
 
-/* Makes "<text>; it said: <refusal>", printable. libcurl says "Login denied" also if the relay
+/* Makes "<text>; it said: <refusal>", printable. libcurl says "Login denied" even if the relay
  * offers no login that we support. Then no refusal is known; the text names the logins offered. */
 static void set_reason(struct mq_connect_result *out, const char *text, bool login,
                        const struct link *link)

@@ -34,7 +34,7 @@ void mq_connector_free(struct mq_connector *connector); /* close its channels fi
 bool mq_connector_may_begin(struct mq_connector *connector, struct mq_connect_result *none);
 /* Writes news of the account for the log; if there are none, *out stays. */
 void mq_connector_take_news(struct mq_connector *connector, char *out, size_t size);
-/* Goes on with a token that is being fetched, also if nothing may begin. Returns how long to wait
+/* Goes on with a token that is being fetched, even if nothing may begin. Returns how long to wait
  * at most, so that it comes in time. */
 int64_t mq_connector_shorten(struct mq_connector *connector, int64_t timeout_ms);
 /* Begins to connect; mq_connector_may_begin() must allow it. Until its result is taken, the

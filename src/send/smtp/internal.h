@@ -6,7 +6,7 @@
 
 struct mq_verdict;
 
-/* progress.c */
+/* session_state.c */
 void mq_smtp_set_state(struct mq_smtp_session *session, enum mq_smtp_state state);
 /* The time since boot, by the transport's clock. */
 int64_t mq_smtp_now_ms(const struct mq_smtp_session *session);

@@ -32,13 +32,13 @@ struct mq_smtp_expected {
 struct mq_smtp_tx {
     struct mq_transfer *transfer; /* NULL: free */
     bool used;
-    bool plain;                /* without pipelining and parameters */
-    bool behind;               /* its envelope follows another mail's dot */
-    bool trial;                /* … and shows whether the relay answers both */
-    bool replied;              /* one of its commands was answered */
-    bool throttled;            /* a reply was so (struct mq_throttles) */
-    bool mail_refused;         /* so the replies to RCPT and DATA tell nothing */
-    bool checking;             /* done except for the RSET that checks the order of replies */
+    bool plain;        /* without pipelining and parameters */
+    bool behind;       /* its envelope follows another mail's dot */
+    bool trial;        /* `behind`, for the first time: it shows whether the relay answers both */
+    bool replied;      /* one of its commands was answered */
+    bool throttled;    /* a reply was so (struct mq_throttles) */
+    bool mail_refused; /* so the replies to RCPT and DATA tell nothing */
+    bool checking;     /* done except for the RSET that checks the order of replies */
     size_t in_transaction;     /* recipients accepted */
     enum mq_smtp_command next; /* the next to write; MQ_SMTP_NONE: none now */
     size_t next_target;

@@ -11,7 +11,7 @@
 #include "worker/deliveries.h"
 #include "worker/run.h"
 
-#define PLACES   512
+#define ENTRIES  512
 #define PROBES   8
 #define PERIOD_S 600 /* after so long, a domain's counts begin at 0 */
 #define EVERY_MS 5000
@@ -32,7 +32,7 @@ struct domain {
 };
 
 struct mq_domains {
-    struct domain places[PLACES];
+    struct domain entries[ENTRIES];
     bool news;
     bool urgent;     /* a domain has many failures that are not counted */
     int64_t next_ms; /* CLOCK_BOOTTIME, as the next one */
@@ -55,13 +55,13 @@ static void forget(struct domain *domain)
     *domain = (struct domain){0};
 }
 
-/* Finds a domain's place, or makes one. NULL: too many others fail. */
+/* Finds a domain's entry, or makes one. NULL: too many others fail. */
 static struct domain *find(struct mq_domains *all, struct mq_str name, int64_t now_s)
 {
     uint64_t hash = mq_hash_lower(name);
-    struct domain *place = NULL;
+    struct domain *entry = NULL;
     for (size_t i = 0; i < PROBES; i++) {
-        struct domain *one = &all->places[(hash + i) % PLACES];
+        struct domain *one = &all->entries[(hash + i) % ENTRIES];
         bool old = now_s - one->since_s >= PERIOD_S || now_s < one->since_s;
         if (old) {
             one->good = one->bad = one->good_kept = one->bad_kept = 0;
@@ -71,14 +71,14 @@ static struct domain *find(struct mq_domains *all, struct mq_str name, int64_t n
             return one;
         }
         bool needed = one->name && (one->slow || !old);
-        place = !place && !needed ? one : place;
+        entry = !entry && !needed ? one : entry;
     }
-    if (place) {
-        forget(place);
-        place->hash = hash;
-        place->since_s = now_s;
+    if (entry) {
+        forget(entry);
+        entry->hash = hash;
+        entry->since_s = now_s;
     }
-    return place;
+    return entry;
 }
 
 static bool name_it(struct domain *domain, struct mq_str name)
@@ -105,8 +105,8 @@ static struct mq_domains *table_of(struct mq_run *run)
 
 void mq_domains_free(struct mq_domains *domains)
 {
-    for (size_t i = 0; domains && i < PLACES; i++) {
-        forget(&domains->places[i]);
+    for (size_t i = 0; domains && i < ENTRIES; i++) {
+        forget(&domains->entries[i]);
     }
     free(domains);
 }
@@ -191,8 +191,8 @@ void mq_run_take_slow(struct mq_run *run, const struct mq_claim *claim)
 static bool is_general(const struct mq_domains *all, const struct domain *but, int64_t now_s)
 {
     int others = 0, failing = 0;
-    for (size_t i = 0; i < PLACES; i++) {
-        const struct domain *one = &all->places[i];
+    for (size_t i = 0; i < ENTRIES; i++) {
+        const struct domain *one = &all->entries[i];
         if (one != but && one->good + one->bad > 0 && now_s - one->since_s < PERIOD_S) {
             others++;
             failing += 4 * one->bad > one->good + one->bad;
@@ -223,8 +223,8 @@ static enum mq_status count_some(struct mq_run *run, bool *more)
     struct mq_domain_seen seen[AT_ONCE];
     size_t count = 0;
     *more = false;
-    for (size_t i = 0; i < PLACES && !*more; i++) {
-        struct domain *one = &all->places[i];
+    for (size_t i = 0; i < ENTRIES && !*more; i++) {
+        struct domain *one = &all->entries[i];
         *more = has_news(one) && count == AT_ONCE;
         if (has_news(one) && !*more) {
             domains[count] = one;

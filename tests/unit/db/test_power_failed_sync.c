@@ -253,6 +253,7 @@ static void test_stored_though_reported(void **state)
     assert_string_equal(value_of(bench->dbs[0], "SELECT count(*) FROM t"), "1");
     assert_null(strstr(bench->err.text, "nothing was stored"));
     assert_non_null(strstr(bench->err.text, "same reference"));
+    assert_true(bench->err.in_doubt);
     power_fail_syncs(POWER_JOURNAL, 1, false);
     assert_int_equal(bench_store(bench, 0, 2), MQ_IO);
     assert_string_equal(value_of(bench->dbs[0], "SELECT count(*) FROM t"), "1");

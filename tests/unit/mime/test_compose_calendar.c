@@ -1,4 +1,4 @@
-/* Composed invitations: their place among the parts, their octets, and what is no invitation. */
+/* Composed invitations: their place among the parts, their octets, and what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

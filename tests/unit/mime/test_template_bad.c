@@ -165,8 +165,9 @@ static void test_kinds(void **state)
                    "object");
     assert_refused(MQ_STR("{{o|default(\"x\")}}"), "{\"o\":[]}",
                    "text: line 1, column 1: ", "list");
-    assert_bad("{{#each a}}{{/each}}", "text: line 1, column 1: the field \"a\" is no list", "");
-    assert_bad("{{#each a}}{{else}}{{/each}}", "text: line 1, column 1: the field \"a\" is no", "");
+    assert_bad("{{#each a}}{{/each}}", "text: line 1, column 1: the field \"a\" is not a list", "");
+    assert_bad("{{#each a}}{{else}}{{/each}}", "text: line 1, column 1: the field \"a\" is",
+               "not a list");
     assert_bad("{{this}}", "text: line 1, column 1: the field \"this\" is an object", "");
 }
 

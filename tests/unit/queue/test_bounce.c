@@ -143,7 +143,7 @@ static void test_hash(void **state)
     fx_close(&fx);
 }
 
-/* Whoever is let in again has a new start, but what was counted stays known. */
+/* An address that gets mail again has a new start, but the events counted before stay. */
 static void test_unsuppress(void **state)
 {
     (void)state;

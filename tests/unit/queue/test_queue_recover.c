@@ -1,7 +1,7 @@
 /* Recovery: leases whose worker is gone. */
 #include "queue_fixture.h"
 
-static const struct mq_evidence nothing = {.outcome = MQ_OUTCOME_UNCERTAIN},
+static const struct mq_recorded nothing = {.outcome = MQ_OUTCOME_UNCERTAIN},
                                 never_begun = {.outcome = MQ_OUTCOME_RELEASED},
                                 begun = {.outcome = MQ_OUTCOME_DEFERRED},
                                 body_out = {.by_recipient = true},
@@ -9,11 +9,11 @@ static const struct mq_evidence nothing = {.outcome = MQ_OUTCOME_UNCERTAIN},
 
 /* Answers for every job as the dead worker's intent record would. */
 struct said {
-    struct mq_evidence record;
+    struct mq_recorded record;
     int asked;
 };
 
-static void find(void *context, const char *token, int64_t job_id, struct mq_evidence *out)
+static void find(void *context, const char *token, int64_t job_id, struct mq_recorded *out)
 {
     struct said *said = context;
     assert_string_equal(token, TOKEN_A);
@@ -25,12 +25,12 @@ static void find(void *context, const char *token, int64_t job_id, struct mq_evi
 struct lost {
     struct fixture fx;
     struct said said;
-    struct mq_evidence_source source;
+    struct mq_record_source source;
     const char *dead[1];
 };
 
 /* A job with three recipients, claimed by token A under a limit; B knows that A is dead. */
-static void lose(struct lost *l, struct mq_evidence evidence)
+static void lose(struct lost *l, struct mq_recorded record)
 {
     memset(l, 0, sizeof(*l));
     fx_open(&l->fx);
@@ -38,11 +38,11 @@ static void lose(struct lost *l, struct mq_evidence evidence)
     fx_set(&l->fx, "mailRateMode", "strict");
     fx_mail(&l->fx, "a@example.org b@example.org c@example.org");
     assert_int_equal(fx_claim(&l->fx), 1);
-    l->said.record = evidence;
-    l->source = (struct mq_evidence_source){find, &l->said};
+    l->said.record = record;
+    l->source = (struct mq_record_source){find, &l->said};
     l->dead[0] = TOKEN_A;
     l->fx.request.token = TOKEN_B;
-    l->fx.request.evidence = &l->source;
+    l->fx.request.records = &l->source;
     l->fx.request.dead_tokens = l->dead;
     l->fx.request.dead_count = 1;
     l->fx.request.limit = 0;
@@ -151,7 +151,7 @@ static void test_no_record(void **state)
     fx_claim(&l.fx);
     fx_assert_text(&l.fx, "SELECT status FROM mail_queue", "sending");
     l.fx.now_s = START + 900;
-    l.fx.request.evidence = NULL;
+    l.fx.request.records = NULL;
     fx_claim(&l.fx);
     assert_string_equal(fx_events(&l.fx), "uncertain");
     status_is(&l, "failed", 1);
@@ -168,7 +168,7 @@ static void test_no_record_of_a_part(void **state)
     struct lost l;
     lose(&l, nothing);
     l.fx.now_s = START + 900;
-    l.fx.request.evidence = NULL;
+    l.fx.request.records = NULL;
     fx_sql(&l.fx, "UPDATE mail_queue SET paid = 1");
     fx_claim(&l.fx);
     assert_string_equal(fx_events(&l.fx), "uncertain");
@@ -180,7 +180,7 @@ static void test_no_record_of_a_part(void **state)
 
     lose(&l, nothing);
     l.fx.now_s = START + 900;
-    l.fx.request.evidence = NULL;
+    l.fx.request.records = NULL;
     fx_set(&l.fx, "mailRedirectTo", "test@example.org"); /* one address for all three */
     fx_sql(&l.fx, "UPDATE mail_queue SET paid = 1");
     fx_claim(&l.fx);
@@ -303,8 +303,8 @@ static void test_large(void **state)
     assert_int_equal(fx_claim(fx), 3);
     l.said.record.results[0] = MQ_OUTCOME_DELIVERED;
     l.said.record.at_s = START;
-    l.source = (struct mq_evidence_source){find, &l.said};
-    fx->request.evidence = &l.source;
+    l.source = (struct mq_record_source){find, &l.said};
+    fx->request.records = &l.source;
     fx->request.token = TOKEN_B;
     fx->now_s += 900;
     assert_int_equal(fx_claim(fx), 0);

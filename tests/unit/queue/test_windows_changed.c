@@ -16,7 +16,7 @@ static size_t send_all(struct fixture *fx)
     return sum;
 }
 
-/* Whoever changes the limits, mail that waits for the old ones is tried by the new ones. */
+/* Mail that waits for the old limits is tried by the new ones, however they were changed. */
 static void test_changed(void **state)
 {
     (void)state;
