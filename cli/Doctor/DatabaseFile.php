@@ -128,8 +128,9 @@ final class DatabaseFile extends Check
     public static function repair(string $path): string
     {
         $file = Terminal::word($path);
-        return 'Stop the site and cron; copy the file with its -wal and -journal away; restore '
-            . "a backup, or:  sqlite3 $file .recover | sqlite3 recovered.sqlite  and put that in "
-            . 'its place. Enqueueing again a reference that is still queued does no harm.';
+        return "Stop the site and cron. Take the file of a backup, or recover one:  sqlite3 $file "
+            . '.recover | sqlite3 recovered.sqlite  Move the corrupt file away with its -wal, '
+            . '-shm and -journal, which would damage the new file, and put that in its place. '
+            . 'Enqueueing again a reference that is still queued does no harm.';
     }
 }

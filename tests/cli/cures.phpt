@@ -133,6 +133,14 @@ foreach ($doctor() as $what => $fault) {
     if (preg_match('/  (sqlite3 .* recovered.sqlite)  /', $fault['cure'], $match)) {
         typed($match[1], [], $dir); // SQLite 3.46's .recover exits with 1, because it has met the corrupt page
         echo (new PDO("sqlite:$dir/recovered.sqlite"))->query('PRAGMA integrity_check')->fetchColumn(), "\n";
+        array_map(touch(...), ["$app-wal", "$app-shm", "$app-journal"]); // what a killed program leaves
+        preg_match('/ Move the corrupt file away with its (.*?),? which/', $fault['cure'], $match);
+        foreach (['', ...preg_split('/, | and /', $match[1])] as $suffix) {
+            rename($app . $suffix, "$dir/away$suffix");
+        }
+        rename("$dir/recovered.sqlite", $app);
+        echo implode(' ', array_map(basename(...), glob("$app*"))), "\n";
+        echo preg_grep('/corrupt/', array_keys($doctor())) ? "it is still there\n" : '';
     }
 }
 ?>
@@ -186,3 +194,4 @@ exit 0
 -- unset
 -- a corrupt file
 ok
+app.sqlite app.sqlite.run
