@@ -19,7 +19,7 @@ final class Pauses
         $kept = json_decode((string) $queue->config('mailRelayPause'), true);
         foreach (is_array($kept) ? $kept : [] as $relay => $text) {
             if (is_string($text) && preg_match('/\A(\d{1,11}) (\d+) (.*)\z/s', $text, $match)
-                && (int) $match[1] > time()) {
+                && (int) $match[1] > time() && (int) $match[1] <= time() + 86400) {
                 $found[(string) $relay] = ['until' => (int) $match[1], 'trial' => (int) $match[2],
                     'reason' => $match[3]];
             }

@@ -95,6 +95,12 @@ static bool matches(const struct row *row, enum mq_http_service service,
            (row->phrase == NULL || mq_reply_says(words, row->phrase));
 }
 
+/* A page of a proxy or a firewall on the way: it is not about the mail. */
+static bool says_nothing(const struct mq_http_answer *answer)
+{
+    return answer->code[0] == '\0' && answer->text[0] == '\0';
+}
+
 /* What the table says; a status that no API should send tells nothing. */
 static enum mq_outcome look_up(enum mq_http_service service, const struct mq_http_answer *answer)
 {
@@ -104,7 +110,8 @@ static enum mq_outcome look_up(enum mq_http_service service, const struct mq_htt
     mq_reply_own_words(&reply, words);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (matches(&rows[i], service, answer, words)) {
-            return rows[i].verdict;
+            return rows[i].verdict == MQ_OUTCOME_REFUSED && says_nothing(answer) ? MQ_OUTCOME_DENIED
+                                                                                 : rows[i].verdict;
         }
     }
     return MQ_OUTCOME_UNCERTAIN;

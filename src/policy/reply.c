@@ -367,3 +367,20 @@ void mq_reply_format(const struct mq_reply *reply, char *out, size_t size)
     }
     mq_str_printable(out, size, used, mq_str_of(reply->text));
 }
+
+void mq_reply_hide_addresses(char *reply)
+{
+    char *end = reply;
+    for (const char *c = reply; *c; c++) {
+        char *local = end;
+        while (*c == '@' && local > reply && !strchr(" \t\r\n<>()[],:;\"", local[-1])) {
+            local--;
+        }
+        if (local < end) {
+            *local = '*';
+            end = local + 1;
+        }
+        *end++ = *c;
+    }
+    *end = '\0';
+}

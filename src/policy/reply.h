@@ -49,5 +49,7 @@ bool mq_reply_says(const char *words, const char *phrase);
 int mq_reply_retry_after_s(const struct mq_reply *reply);
 /* Writes "550 5.1.1 text" into out, cut to size but not inside a character. */
 void mq_reply_format(const struct mq_reply *reply, char *out, size_t size);
+/* Writes "*" for the local part of each address, where `forget` does not look for addresses. */
+void mq_reply_hide_addresses(char *reply);
 
 #endif

@@ -320,8 +320,8 @@ static enum mq_status read_tokens(struct mq_tx *tx, struct mq_stats *out, struct
 static void read_pause(struct mq_settings *settings, int64_t now_s, struct mq_stats *out)
 {
     char *relay = NULL;
-    struct mq_pause pause = mq_pause_latest(settings->pauses, &relay);
-    if (pause.until_s > now_s) {
+    struct mq_pause pause = mq_pause_latest(settings->pauses, now_s, &relay);
+    if (pause.until_s > 0) {
         out->paused_until_s = pause.until_s;
         out->paused = mq_str_dup(mq_str_of(pause.reason));
         out->paused_relay = relay;

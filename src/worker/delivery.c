@@ -15,6 +15,8 @@
 
 /* After this time a mail is tried again that its relay only takes whole. */
 #define WHOLE_AFTER_S 60
+/* The same for one that this worker cannot compose. */
+#define COMPOSE_AFTER_S 3600
 
 /* ---- the guard ---- */
 
@@ -173,8 +175,9 @@ static bool compose(struct mq_delivery *delivery)
     const struct mq_worker_hooks *hooks = run->worker->hooks;
     struct mq_error error = {0};
     if (!hooks->compose) {
-        mq_delivery_end(delivery, MQ_OUTCOME_DEFERRED,
-                        "the job has no message and the worker no compose function; give one");
+        /* A worker that was started without its bootstrap file must not use up the attempts. */
+        mq_delivery_put_back(delivery, COMPOSE_AFTER_S,
+                             "the job has no message and the worker no compose function; give one");
         return false;
     }
     enum mq_compose_end end =

@@ -55,7 +55,7 @@ enum mq_compose_end {
 };
 
 struct mq_worker_hooks {
-    /* NULL: jobs without a message fail ("no compose function") and are tried later. */
+    /* NULL: jobs without a message go back for an hour, without an attempt. */
     enum mq_compose_end (*compose)(void *context, const struct mq_job *job, struct mq_composed *out,
                                    struct mq_error *err);
     /* Appends the message that is sent instead of `message`, in wire form. Called for each attempt,

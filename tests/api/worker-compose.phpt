@@ -122,7 +122,7 @@ thrown by __toString():
 thrown by a destructor:
   Failed 1 "compose: LogicException: late" null sent 0 tryLater 1 orphans 0
 no compose function:
-  Failed 1 "the job has no message and the worker no compose function; give one" null sent 0 tryLater 1 orphans 0
+  Pending 0 "the job has no message and the worker no compose function; give one" null sent 0 tryLater 0 orphans 0
 a method:
   sent from 'club@example.org' to ann@example.net: Subject: method for 1
   gone sent 1 tryLater 0 orphans 0

@@ -35,7 +35,8 @@ $queue->setConfig('mailRelayPause', json_encode(['smtp://a.example.org:25' => ti
 $status();
 $stats = json_decode($run('status', '--json')[1]);
 echo "$stats->pausedRelay $stats->pauseReason\n";
-$queue->setConfig('mailRelayPause', json_encode(['smtp://c.example.org:25' => time() - 60 . ' 1 421 over']));
+$queue->setConfig('mailRelayPause', json_encode(['smtp://c.example.org:25' => time() - 60 . ' 1 421 over',
+    'smtp://d.example.org:25' => time() + 86400 * 3650 . ' 1 the clock was ahead']));
 echo "-- over\n";
 $status();
 echo json_encode($queue->stats()->pausedRelay), "\n";

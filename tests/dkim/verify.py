@@ -21,11 +21,12 @@ import dkim
 SEED = 8463
 MAILS = 1000
 DOMAIN = 'example.org'
-SIGNED_ALWAYS = [b'From', b'To', b'Cc', b'Subject', b'Date', b'Message-ID', b'Reply-To', b'Sender',
+SIGNED_ALWAYS = [b'From', b'To', b'Cc', b'Subject', b'Date', b'Message-ID', b'Reply-To',
                  b'MIME-Version', b'Content-Type', b'Content-Transfer-Encoding']
 SIGNED = [name.lower() for name in SIGNED_ALWAYS] + [
-    b'in-reply-to', b'references', b'list-id', b'list-unsubscribe', b'list-unsubscribe-post',
-    b'resent-from', b'resent-to', b'resent-date', b'resent-message-id', b'content-disposition']
+    b'sender', b'in-reply-to', b'references', b'list-id', b'list-unsubscribe',
+    b'list-unsubscribe-post', b'resent-from', b'resent-to', b'resent-date', b'resent-message-id',
+    b'content-disposition']
 BLANKS = [b' ', b' ', b' ', b'  ', b'\t', b' \t ', b'   \t\t']
 
 Mail = collections.namedtuple('Mail', 'prefix fields body')
@@ -75,9 +76,9 @@ def fields(rng):
     for name in SIGNED_ALWAYS[1:]:
         for _ in range(rng.choice([0, 1, 1, 1, 2, 3])):
             out.append((case(rng, name), value(rng, rng.randrange(0, 12))))
-    for name in [b'Received', b'X-Mailer', b'References', b'In-Reply-To', b'List-Id', b'Resent-To',
-                 b'List-Unsubscribe', b'List-Unsubscribe-Post', b'Resent-From', b'Return-Path',
-                 b'Content-Disposition', b'X-From', b'Fro', b'Resent-Message-ID']:
+    for name in [b'Received', b'X-Mailer', b'Sender', b'References', b'In-Reply-To', b'List-Id',
+                 b'Resent-To', b'List-Unsubscribe', b'List-Unsubscribe-Post', b'Resent-From',
+                 b'Return-Path', b'Content-Disposition', b'X-From', b'Fro', b'Resent-Message-ID']:
         for _ in range(rng.choice([0, 0, 1, 1, 4])):
             out.append((case(rng, name), value(rng, rng.randrange(0, 25))))
     rng.shuffle(out)
@@ -225,6 +226,8 @@ def check_mail(checker, rng, mail, signature):
     header = mail.prefix + mail.fields
     checker.expect('as sent', True, signature, header, mail.body)
     relay = [(b'Received', b' from relay by another'), (b'DKIM-Signature', b' v=1; a=b')]
+    if not any(name.lower() == b'sender' for name, _ in header):
+        relay.append((b'Sender', b' list@example.net'))
     checker.expect('through a relay', True, render(relay[:1]) + signature,
                    [(name.lower(), refolded(rng, text)) for name, text in header] + relay[1:],
                    mail.body.replace(b' ', b'\t ') + b'\r\n \r\n')

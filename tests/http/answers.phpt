@@ -51,7 +51,8 @@ echo "-- answers\n";
 meets('400', says(400, 'BadRequestException', 'Bad thing'));
 meets('400 about the sender', says(400, 'MessageRejected', 'Email address is not verified.'));
 meets('400 about the key', says(400, 'AccessDeniedException'));
-meets('413', says(413));
+meets('413', says(413, '', 'Too large'));
+meets('413 of a proxy', ['status' => 413, 'body' => '<html><h1>Too large</h1></html>']);
 meets('401', says(401, 'UnrecognizedClientException', 'The key AKIDEXAMPLE is bad'));
 meets('401 with the secret for a code', says(401, SES['aws']['secret']));
 meets('401 with a piece of the secret', says(401, '', str_repeat('x', 235) . SES['aws']['secret']));
@@ -121,8 +122,10 @@ echo str_contains(json_encode($queue->events), 'SECRET') ? "the secret is shown\
   relay_trouble: 400 AccessDeniedException
   released: 400 AccessDeniedException
 413: parked 1 for refused refused a@example.org, 1 sent, 2 requests, no s pause
-  refused: 413
-  parked: 413
+  refused: 413 Too large
+  parked: 413 Too large
+413 of a proxy: failed 1, 1 sent, 2 requests, no s pause
+  try_later: 413
 401: pending 0, 1 sent, 2 requests, some s pause
   relay_trouble: 401 UnrecognizedClientException: The key *********** is bad
   released: 401 UnrecognizedClientException: The key *********** is bad

@@ -10,7 +10,7 @@
 
 enum once_more {
     ALWAYS,
-    IF_PRESENT, /* mailing lists add a missing one */
+    IF_PRESENT, /* mailing lists and submission servers add a missing one */
     NEVER       /* forwarders and mailing lists add another one above ours */
 };
 
@@ -18,9 +18,9 @@ enum once_more {
 
 /* The fields to sign, in h= order, grouped by whether h= names one more than the message has. */
 static const char *const signed_fields[][NAMES_MAX] = {
-    [ALWAYS] = {"From", "To", "Cc", "Subject", "Date", "Message-ID", "Reply-To", "Sender",
-                "MIME-Version", "Content-Type", "Content-Transfer-Encoding"},
-    [IF_PRESENT] = {"Content-Disposition", "Content-ID", "In-Reply-To", "References",
+    [ALWAYS] = {"From", "To", "Cc", "Subject", "Date", "Message-ID", "Reply-To", "MIME-Version",
+                "Content-Type", "Content-Transfer-Encoding"},
+    [IF_PRESENT] = {"Sender", "Content-Disposition", "Content-ID", "In-Reply-To", "References",
                     "List-Unsubscribe", "List-Unsubscribe-Post"},
     [NEVER] = {"List-Id", "List-Help", "List-Subscribe", "List-Post", "List-Owner", "List-Archive",
                "Resent-Date", "Resent-From", "Resent-Sender", "Resent-To", "Resent-Cc",

@@ -194,6 +194,25 @@ static const char *with_key(const struct mq_dkim *dkim, const char *name)
     return NULL;
 }
 
+/* Sets *domain for a From that cannot be read, by what looks like a name behind its last "@". */
+static enum mq_status guess_domain(const struct mq_dkim *dkim, struct mq_str from,
+                                   const char **domain, struct mq_error *err)
+{
+    struct mq_str name = {from.data + from.len, 0};
+    while (name.data > from.data && name.data[-1] != '@') {
+        name.data--;
+    }
+    const char *end = from.data + from.len;
+    while (name.data + name.len < end &&
+           (mq_is_alnum(name.data[name.len]) || memchr("-._", name.data[name.len], 3))) {
+        name.len++;
+    }
+    char *copy = mq_str_dup(name);
+    *domain = copy ? with_key(dkim, copy) : NULL;
+    free(copy);
+    return copy ? MQ_OK : mq_error_nomem(err);
+}
+
 /* Sets *domain to that of the first From, or to its nearest parent that has keys. If there is none,
  * *domain stays NULL. */
 static enum mq_status find_domain(const struct mq_dkim *dkim, const struct mq_dkim_mail *mail,
@@ -210,6 +229,10 @@ static enum mq_status find_domain(const struct mq_dkim *dkim, const struct mq_dk
         *domain = with_key(dkim, strrchr(addresses.items[0], '@') + 1);
     }
     mq_strings_clear(&addresses);
+    if (status == MQ_MESSAGE) {
+        MQ_TRY(guess_domain(dkim, from, domain, err));
+        status = *domain ? MQ_OK : status;
+    }
     /* A malformed From of another domain is not an error: that mail is not ours to sign. */
     return status == MQ_MESSAGE && !mentions_domain(dkim, from) ? MQ_OK : status;
 }

@@ -42,7 +42,7 @@ struct mq_dkim_mail {
  * of the first From, or of its nearest parent domain that has keys; none if there is no such key.
  * Signed header fields are oversigned: nobody can add another From. The same mail and time give the
  * same bytes. MQ_MESSAGE, field "from": it cannot be read and contains the name of a domain with
- * keys; MQ_CONFIG: OpenSSL cannot sign. */
+ * keys, but its last address has another; MQ_CONFIG: OpenSSL cannot sign. */
 enum mq_status mq_dkim_sign(const struct mq_dkim *dkim, const struct mq_dkim_mail *mail,
                             struct mq_buffer *out, struct mq_error *err);
 

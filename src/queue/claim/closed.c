@@ -25,7 +25,7 @@ static enum mq_status look_up_pauses(struct mq_tx *tx, const struct mq_claim_req
         struct mq_pause pause;
         bool found = false;
         MQ_TRY(mq_pause_find(tx->settings.pauses, relay->name, &pause, &found, err));
-        relay->until_s = found && pause.until_s > tx->now_s ? pause.until_s : 0;
+        relay->until_s = found && mq_pause_lasts(&pause, tx->now_s) ? pause.until_s : 0;
         memcpy(relay->reason, pause.reason, sizeof(relay->reason));
         if (i == 0 || relay->until_s < *until_s) {
             *until_s = relay->until_s;

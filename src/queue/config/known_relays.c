@@ -76,8 +76,8 @@ static const char *route_of(const struct mq_strings *routes, const char *named, 
     return route ? route : find(routes, "");
 }
 
-int64_t mq_routes_pause_s(const struct mq_strings *routes, const char *pauses, const char *named,
-                          const char *from)
+int64_t mq_routes_pause_s(const struct mq_strings *routes, const char *pauses, int64_t now_s,
+                          const char *named, const char *from)
 {
     const char *names = route_of(routes, named, from);
     int64_t first_s = 0;
@@ -88,7 +88,7 @@ int64_t mq_routes_pause_s(const struct mq_strings *routes, const char *pauses, c
         char *name = mq_str_dup((struct mq_str){names, len});
         enum mq_status status = name ? mq_pause_find(pauses, name, &pause, &found, NULL) : MQ_NOMEM;
         free(name);
-        if (status != MQ_OK || !found) {
+        if (status != MQ_OK || !found || !mq_pause_lasts(&pause, now_s)) {
             return 0;
         }
         first_s = first_s == 0 || pause.until_s < first_s ? pause.until_s : first_s;

@@ -20,7 +20,7 @@ enum mq_status mq_routes_load(struct mq_queue *queue, struct mq_strings *out, st
 /* When the first of the relays that a mail can go to is not paused any more: by the relay that it
  * names, or else by its envelope sender; both can be NULL. 0: one is not paused, or they are not
  * known. `pauses` is the text of mailRelayPause. */
-int64_t mq_routes_pause_s(const struct mq_strings *routes, const char *pauses, const char *named,
-                          const char *from);
+int64_t mq_routes_pause_s(const struct mq_strings *routes, const char *pauses, int64_t now_s,
+                          const char *named, const char *from);
 
 #endif

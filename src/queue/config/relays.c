@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/json.h"
+#include "policy/reply.h"
 #include "queue/config/keys.h"
 #include "queue/sql/transaction.h"
 
@@ -123,7 +125,12 @@ enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pa
     return MQ_OK;
 }
 
-struct mq_pause mq_pause_latest(const char *pauses, char **relay)
+bool mq_pause_lasts(const struct mq_pause *pause, int64_t now_s)
+{
+    return pause->until_s > now_s && pause->until_s <= now_s + MQ_DAY_S;
+}
+
+struct mq_pause mq_pause_latest(const char *pauses, int64_t now_s, char **relay)
 {
     struct mq_strings all = {0};
     struct mq_pause latest = {0};
@@ -131,7 +138,8 @@ struct mq_pause mq_pause_latest(const char *pauses, char **relay)
     parse_texts(pauses, &all, NULL);
     for (size_t i = 0; i < all.count; i += 2) {
         struct mq_pause one;
-        if (parse(all.items[i + 1], &one) && one.until_s > latest.until_s) {
+        if (parse(all.items[i + 1], &one) && mq_pause_lasts(&one, now_s) &&
+            one.until_s > latest.until_s) {
             latest = one;
             free(*relay);
             *relay = mq_str_dup(mq_str_of(all.items[i]));
@@ -147,8 +155,8 @@ static void lengthen(struct mq_pause *old, const struct mq_relay_pause *pause, i
 {
     int64_t asked_s = pause->retry_after_s > 0 ? now_s + pause->retry_after_s : 0;
     if (pause->only_noted) {
-        old->until_s = old->until_s > now_s ? old->until_s : now_s;
-    } else if (old->until_s <= now_s) {
+        old->until_s = mq_pause_lasts(old, now_s) ? old->until_s : now_s;
+    } else if (!mq_pause_lasts(old, now_s)) {
         old->count = old->count < 0 ? 1 : old->count + 1;
         int64_t delay_s = old->count > 6 ? PAUSE_MAX_S : PAUSE_FIRST_S << (old->count - 1);
         old->until_s = asked_s ? asked_s : now_s + delay_s;
@@ -165,6 +173,7 @@ static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *paus
     MQ_TRY(mq_queue_pause_of(tx->queue, pause->relay, &now, err));
     lengthen(&now, pause, tx->now_s);
     mq_str_printable(now.reason, sizeof(now.reason), 0, mq_str_of(pause->reason));
+    mq_reply_hide_addresses(now.reason);
     mq_buffer_printf(&text, "%lld %lld %s", (long long)now.until_s, (long long)now.count,
                      now.reason);
     enum mq_status status =

@@ -34,15 +34,18 @@ struct mq_pause {
     int64_t count;
     char reason[256];
 };
+/* Whether the pause is not over. None is longer than a day: a later end comes from a clock that was
+ * ahead, and counts as over. */
+bool mq_pause_lasts(const struct mq_pause *pause, int64_t now_s);
 /* Reads a relay's entry; all zero if it has none. */
 enum mq_status mq_queue_pause_of(struct mq_queue *queue, const char *relay, struct mq_pause *out,
                                  struct mq_error *err);
 /* Finds a relay's entry. *found is false if it is missing or unreadable. Errors: MQ_NOMEM. */
 enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pause *out,
                              bool *found, struct mq_error *err);
-/* Returns the pause that ends last; its until_s is 0 if no pause can be read. *relay is the name of
+/* Returns the pause that lasts longest; its until_s is 0 if none lasts. *relay is the name of
  * the paused relay, malloc'ed; NULL without a pause or without memory. */
-struct mq_pause mq_pause_latest(const char *pauses, char **relay);
+struct mq_pause mq_pause_latest(const char *pauses, int64_t now_s, char **relay);
 
 /* Reads the text that `key` has for a relay; *out is malloc'ed, NULL: none. The text of
  * MQ_KEY_RELAY_PIPELINING says what a transport found the relay to support (send/transport.h). */

@@ -222,10 +222,12 @@ static enum mq_status expect_one(struct mq_tx *tx, struct mq_job *job, struct mq
     return MQ_OK;
 }
 
-static void expect_pause(const struct mq_strings *routes, const char *pauses, struct mq_job *job)
+static void expect_pause(const struct mq_strings *routes, const char *pauses, int64_t now_s,
+                         struct mq_job *job)
 {
-    int64_t end_s =
-        job->expected_at ? mq_routes_pause_s(routes, pauses, job->relay, job->envelope_from) : 0;
+    int64_t end_s = job->expected_at
+                        ? mq_routes_pause_s(routes, pauses, now_s, job->relay, job->envelope_from)
+                        : 0;
     if (end_s > job->expected_at) {
         job->expected_at = end_s;
         job->waits_for = MQ_FOR_PAUSE;
@@ -275,7 +277,7 @@ enum mq_status mq_queue_expect(struct mq_queue *queue, struct mq_job *jobs, size
             status = expect_one(&tx, job, err);
             last = job->expected_at || (last && last->priority > job->priority) ? last : job;
         }
-        expect_pause(&routes, tx.settings.pauses, job);
+        expect_pause(&routes, tx.settings.pauses, tx.now_s, job);
         expect_hours(queue, &tx.settings, job);
     }
     mq_strings_clear(&routes);

@@ -43,7 +43,7 @@ void mq_lane_close(struct mq_lane *lane, int64_t until_s, const char *reason)
 static bool is_paused(const struct mq_lane *lane, struct mq_pause *pause)
 {
     return mq_queue_pause_of(lane->run->queue, lane->name, pause, NULL) == MQ_OK &&
-           pause->until_s > mq_run_now_s(lane->run);
+           mq_pause_lasts(pause, mq_run_now_s(lane->run));
 }
 
 void mq_lane_close_if_paused(struct mq_lane *lane)

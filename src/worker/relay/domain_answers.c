@@ -7,6 +7,7 @@
 
 #include "core/ascii.h"
 #include "core/hash.h"
+#include "policy/reply.h"
 #include "queue/config/slow.h"
 #include "worker/deliveries.h"
 #include "worker/run.h"
@@ -120,24 +121,6 @@ static bool is_about_recipients(const char *phase)
     return phase && mq_str_word(mq_str_of(phase), "rcpt data dot handover", mq_str_equal) >= 0;
 }
 
-/* Writes "*" for the local part of each address: `forget` does not look for addresses here. */
-static void hide_local_parts(char *reply)
-{
-    char *end = reply;
-    for (const char *c = reply; *c; c++) {
-        char *local = end;
-        while (*c == '@' && local > reply && !strchr(" \t\r\n<>()[],:;\"", local[-1])) {
-            local--;
-        }
-        if (local < end) {
-            *local = '*';
-            end = local + 1;
-        }
-        *end++ = *c;
-    }
-    *end = '\0';
-}
-
 static void note(struct mq_run *run, const char *address, bool bad, const char *reply)
 {
     struct mq_domains *all = table_of(run);
@@ -154,7 +137,7 @@ static void note(struct mq_run *run, const char *address, bool bad, const char *
         free(domain->reply);
         domain->reply = mq_str_dup(mq_str_of(reply));
         if (domain->reply) {
-            hide_local_parts(domain->reply);
+            mq_reply_hide_addresses(domain->reply);
         }
     }
 }

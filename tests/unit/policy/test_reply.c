@@ -312,14 +312,23 @@ static void test_format(void **state)
     assert_string_equal(out, "");
 }
 
+static void test_hide_addresses(void **state)
+{
+    (void)state;
+    char reply[] = "554 5.7.1 <ann.b+c@example.org>: denied for x@example.net, \"q\"@d";
+    mq_reply_hide_addresses(reply);
+    assert_string_equal(reply, "554 5.7.1 <*@example.org>: denied for *@example.net, \"q\"@d");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_single),      cmocka_unit_test(test_multiline),
-        cmocka_unit_test(test_enhanced),    cmocka_unit_test(test_any_cut),
-        cmocka_unit_test(test_incomplete),  cmocka_unit_test(test_no_replies),
-        cmocka_unit_test(test_bounds),      cmocka_unit_test(test_printable),
-        cmocka_unit_test(test_retry_after), cmocka_unit_test(test_format),
+        cmocka_unit_test(test_single),         cmocka_unit_test(test_multiline),
+        cmocka_unit_test(test_enhanced),       cmocka_unit_test(test_any_cut),
+        cmocka_unit_test(test_incomplete),     cmocka_unit_test(test_no_replies),
+        cmocka_unit_test(test_bounds),         cmocka_unit_test(test_printable),
+        cmocka_unit_test(test_retry_after),    cmocka_unit_test(test_format),
+        cmocka_unit_test(test_hide_addresses),
     };
     return cmocka_run_group_tests_name("reply", tests, NULL, NULL);
 }

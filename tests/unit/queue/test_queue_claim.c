@@ -354,7 +354,7 @@ static void test_disabled_and_paused(void **state)
     (void)state;
     struct fixture fx;
     fx_open(&fx);
-    struct mq_relay_pause pause = {.relay = "smtp://relay", .reason = "535 bad\nlogin"};
+    struct mq_relay_pause pause = {.relay = "smtp://relay", .reason = "535 bad\nlogin of a@b"};
     fx_mail(&fx, "a@example.org");
     assert_int_equal(mq_queue_pause_relay(fx.queue, &pause, &fx.err), MQ_OK);
     assert_int_equal(pause.until_s, START + 60);
@@ -364,7 +364,7 @@ static void test_disabled_and_paused(void **state)
     assert_int_equal(fx_claim(&fx), 0);
     assert_int_equal(fx.claim.end, MQ_CLAIM_PAUSED);
     assert_int_equal(fx.claim.resume_s, START + 60);
-    assert_string_equal(relays[0].reason, "535 bad?login");
+    assert_string_equal(relays[0].reason, "535 bad?login of *@b");
     fx.request.relay_count = 2; /* the other one can be used */
     fx.request.limit = 0;
     assert_int_equal(fx_claim(&fx), 0);
@@ -379,6 +379,31 @@ static void test_disabled_and_paused(void **state)
     fx_mail(&fx, "b@example.org"); /* claims fail, enqueues do not */
     fx_set(&fx, "mailQueueEnabled", "1");
     assert_int_equal(fx_claim(&fx), 2);
+    fx_close(&fx);
+}
+
+/* A run whose clock was years ahead has paused the relay: the pause ends with that clock. */
+static void test_clock_was_ahead(void **state)
+{
+    (void)state;
+    static const int64_t year_s = 365 * 86400;
+    struct fixture fx;
+    fx_open(&fx);
+    struct mq_relay_pause pause = {.relay = "r", .reason = "down", .retry_after_s = 86400};
+    struct mq_relay_state relays[] = {{.name = "r"}};
+    fx.request.relays = relays;
+    fx.request.relay_count = 1;
+    fx_mail(&fx, "a@example.org");
+    assert_int_equal(mq_queue_pause_relay(fx.queue, &pause, &fx.err), MQ_OK);
+    assert_int_equal(fx_claim(&fx), 0); /* a whole day is a pause */
+    fx.now_s += 10 * year_s;
+    assert_int_equal(mq_queue_pause_relay(fx.queue, &pause, &fx.err), MQ_OK);
+    fx.now_s -= 10 * year_s;
+    assert_int_equal(fx_stats(&fx).paused_until_s, 0);
+    assert_int_equal(fx_claim(&fx), 1);
+    pause.retry_after_s = 0;
+    assert_int_equal(mq_queue_pause_relay(fx.queue, &pause, &fx.err), MQ_OK);
+    assert_in_range(pause.until_s - fx.now_s, 60, 3600);
     fx_close(&fx);
 }
 
@@ -491,6 +516,7 @@ int main(void)
         cmocka_unit_test(test_orphans),
         cmocka_unit_test(test_orphan_check_of_untyped_column),
         cmocka_unit_test(test_disabled_and_paused),
+        cmocka_unit_test(test_clock_was_ahead),
         cmocka_unit_test(test_pause_doubles),
         cmocka_unit_test(test_unreadable_recipients),
         cmocka_unit_test(test_priority_of_others),

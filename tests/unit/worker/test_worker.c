@@ -224,7 +224,10 @@ static void test_without_compose(void **state)
     struct scene_worker *scene = *state;
     fx_enqueue(&scene->fx, &(struct mail){.type = "mail"});
     run_until(scene, MQ_RUN_EMPTY);
-    assert_int_equal(scene->report.try_later, 1);
+    assert_int_equal(scene->report.try_later, 0);
+    fx_assert_text(&scene->fx, "SELECT attempts || ' ' || status FROM mail_queue", "0 pending");
+    int64_t back_s = fx_int(&scene->fx, "SELECT next_attempt_at FROM mail_queue") - START;
+    assert_in_range(back_s - scene->boot_ms / 1000, 3590, 3600);
 }
 
 static enum mq_compose_end lose_lease(struct scene_worker *scene, const struct mq_job *job,
