@@ -57,6 +57,11 @@ final class Filter
         }
         $age = Arguments::span($older);
         $time = $age !== null ? time() - $age : strtotime("$older UTC");
+        // PHP reads "30 days" as 30 days from now, which would match all mail.
+        if (is_int($time) && $time > time() && !preg_match('/\A\d{4}-\d\d/', $older)) {
+            throw Stop::usage('--older lies ahead, so all mail would match: write an age such as '
+                . '90m, 12h or 30d, or a time such as 2026-11-21.');
+        }
         return is_int($time) && $time > 0 ? $time : throw Stop::usage('--older must be an age '
             . 'such as 90m, 12h or 7d, or a time such as 2026-11-21.');
     }

@@ -27,10 +27,16 @@ final class Strays
             . '. A newer version of mailqueue wrote it, or another program.' : null;
     }
 
-    /** SQL that parks these rows, so that a person can look at them. */
+    /**
+     * SQL that parks these rows, so that a person can look at them. Mail in "sending" may have
+     * arrived. MariaDB assigns from left to right, so the status comes last.
+     */
     public static function cure(MailQueue $queue, string $table): string
     {
-        return "UPDATE $table SET status = 'parked', parked_for = 'hold', locked_until = NULL, "
-            . 'locked_by = NULL WHERE id IN (' . implode(', ', array_keys($queue->strays())) . ')';
+        $was = "CASE WHEN status = 'sending' THEN";
+        return "UPDATE $table SET parked_for = $was 'uncertain' ELSE 'hold' END, uncertain_to = "
+            . "$was COALESCE(recipients, uncertain_to) ELSE uncertain_to END, "
+            . "locked_until = NULL, locked_by = NULL, status = 'parked' "
+            . 'WHERE id IN (' . implode(', ', array_keys($queue->strays())) . ')';
     }
 }

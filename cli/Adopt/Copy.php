@@ -66,7 +66,7 @@ final class Copy
                         . 'changed.');
                 }
                 $new === null ? $this->count(null) : $this->look($row, $key, $new, $trial);
-                $this->last = max($this->last, (int) ($new['id'] ?? self::rowid($key)));
+                $this->last = max($this->last, self::id($row, $key));
             } catch (Unfit $e) {
                 $e->field === 'status' || throw $this->unfit($e, $row, $key);
                 $words[$e->getMessage()] = ($words[$e->getMessage()] ?? 0) + 1;
@@ -95,6 +95,18 @@ final class Copy
     private static function rowid(int|string|null $key): ?int
     {
         return Row::isId($key) ? (int) $key : null;
+    }
+
+    /**
+     * The id of a row; 0: none. No new mail may get it, nor that of a row that was sent, which logs
+     * and other tables can name.
+     *
+     * @param array<string, mixed> $row
+     */
+    private static function id(array $row, int|string|null $key): int
+    {
+        $id = Time::whole(array_change_key_case($row)['id'] ?? null);
+        return Row::isId($id) ? (int) $id : (int) self::rowid($key);
     }
 
     /** @param array<string, int> $words */
@@ -252,13 +264,13 @@ final class Copy
         foreach ($this->database->rows($before, $this->order) as $key => $row) {
             try {
                 $new = $this->convert->convert($row);
+                $this->last = max($this->last, self::id($row, $key));
                 if ($new === null) {
                     $this->count(null);
                     continue;
                 }
                 $trial === null || $this->try($new, $trial); // it may be newer than check()
                 $new['id'] ??= self::rowid($key);
-                $this->last = max($this->last, (int) $new['id']);
                 $new = array_diff_key($new, $new['id'] === null ? ['id' => 0] : []);
                 if ($queue !== null) {
                     $this->storeMessage($queue, $row, $new, $key, $own, $before);

@@ -13,6 +13,7 @@ final class Names
 {
     public const KEY = 'mailQueueAdopted';
     public const VERSION = 'mailSchemaVersion';
+    public const LISTS_AT = 6; // from here on, tables() hold what is no mail, nor about one
     private const STAGED = 'mailqueue_adopting';
 
     public function __construct(

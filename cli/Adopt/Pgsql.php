@@ -39,6 +39,7 @@ final class Pgsql extends ServerDatabase
         parent::__construct($pdo, $names);
         $pdo->exec('SET lock_timeout = ' . self::LOCK_MS);
         $pdo->exec("SET timezone = 'UTC'"); // for times with a zone
+        $pdo->exec("SET datestyle = 'ISO'"); // a server may write 21.11.2026
         $pdo->exec('SET row_security = off'); // an error instead of rows that a policy hides
         $pdo->exec('SET client_min_messages = warning');
     }
@@ -211,7 +212,7 @@ final class Pgsql extends ServerDatabase
         $this->pdo->exec("DECLARE adopted NO SCROLL CURSOR FOR SELECT tableoid::text || ' ' || "
             . 'ctid::text AS adopted_row, * FROM ' . $this->quote($table) . $order);
         do {
-            $rows = $this->all('FETCH 500 FROM adopted');
+            $rows = $this->all('FETCH 20 FROM adopted'); // each can be a message with attachments
             foreach ($rows as $row) {
                 $label = array_shift($row);
                 yield $label => $row;

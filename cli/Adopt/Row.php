@@ -167,7 +167,9 @@ final class Row
     {
         [$next, $until] = [$new['next_attempt_at'], $new['locked_until']];
         $isGivenUp = $state === 'failed' && (($next === null && $isTimed)
-            || $next > $this->now + self::GIVEN_UP_S);
+            || $next > $this->now + self::GIVEN_UP_S
+            // Outboxes leave the time of the last attempt there when they give up.
+            || ($this->shape !== Shape::Jobs && $next < $this->now - self::GIVEN_UP_S));
         $waits = in_array($state, ['pending', 'failed'], true);
         if ($this->shape !== Shape::Jobs && $waits && $isLocked && $until === null) {
             $state = 'sending';

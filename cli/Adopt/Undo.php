@@ -103,11 +103,24 @@ final class Undo
             $this->refuseMoved($record);
             $this->refuseNew($record);
         }
+        $record['created'] && $this->refuseLists($queue);
         $isSame = $record['rows'] === '' ? $this->database->count($queue->table) === 0
             : $this->record->rows($queue) === $record['rows'];
         if (!$isSame) {
             throw Stop::config(self::CHANGED . Names::before($record['source'])
                 . '. Nothing was changed.');
+        }
+    }
+
+    /** Refuses if suppressed addresses, campaigns or bounces would be dropped with the queue. */
+    private function refuseLists(Names $queue): void
+    {
+        foreach (array_slice($queue->tables(), Names::LISTS_AT, null, true) as $i => $table) {
+            if ($this->isThere($table) && $this->database->count($table) > 0) {
+                throw Stop::config("Since the adoption rows came to {$this->names->tables()[$i]}, "
+                    . 'which would be dropped. Save those that you need (mailqueue suppress '
+                    . 'export), and delete them first. Nothing was changed.');
+            }
         }
     }
 

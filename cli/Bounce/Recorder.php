@@ -23,6 +23,7 @@ final class Recorder
      *
      * @throws MailQueue\DatabaseException
      * @throws MailQueue\MessageException for an address that cannot be one
+     * @throws \ValueError for another value that cannot be stored
      */
     public function record(Event $event): Outcome
     {

@@ -28,15 +28,18 @@ final class DatabaseFile extends Check
     {
         $this->volume($path); // first: reading the file may shorten its WAL
         $this->integrity($path);
-        $this->paths->rights($path, 'database');
+        clearstatcache();
+        $beside = ["$path-wal", "$path-shm", "$path-journal"];
+        $beside = array_values(array_filter($beside, file_exists(...)));
+        $this->paths->rights($path, 'database', ...$beside);
         $this->owner($path);
-        $isPrivate = (fileperms($path) & 0o004) === 0;
+        $open = Paths::open(0o004, $path, ...$beside);
         $this->add(
-            $isPrivate,
-            $isPrivate ? 'the database cannot be read by everybody'
+            $open === [],
+            $open === [] ? 'the database cannot be read by everybody'
             : 'the database can be read by every user of this machine',
             'So can the mails in it:',
-            'chmod o-r ' . Terminal::word($path)
+            'chmod o-r ' . implode(' ', array_map(Terminal::word(...), $open))
         );
         $this->paths->documentRoot($path, 'database', '.');
         $directory = dirname($path);
@@ -45,14 +48,12 @@ final class DatabaseFile extends Check
             'directory',
             "SQLite needs to create its journal there: make $directory writable."
         );
-        foreach (['-wal', '-shm', '-journal'] as $suffix) {
-            if (file_exists($path . $suffix) && !is_writable($path . $suffix)) {
-                $this->add(
-                    false,
-                    "$path$suffix cannot be written by this user",
-                    "chown it to the owner of the database: all its users must write it."
-                );
-            }
+        foreach ($beside as $file) {
+            is_writable($file) || $this->add(
+                false,
+                "$file cannot be written by this user",
+                "chown it to the owner of the database: all its users must write it."
+            );
         }
     }
 
@@ -128,8 +129,9 @@ final class DatabaseFile extends Check
     public static function repair(string $path): string
     {
         $file = Terminal::word($path);
-        return 'Stop the site and cron; copy the file with its -wal and -journal away; restore '
-            . "a backup, or:  sqlite3 $file .recover | sqlite3 recovered.sqlite  and put that in "
-            . 'its place. Enqueueing again a reference that is still queued does no harm.';
+        return "Stop the site and cron. Take the file of a backup, or recover one:  sqlite3 $file "
+            . '.recover | sqlite3 recovered.sqlite  Move the corrupt file away with its -wal, '
+            . '-shm and -journal, which would damage the new file, and put that in its place. '
+            . 'Enqueueing again a reference that is still queued does no harm.';
     }
 }

@@ -23,7 +23,8 @@ final class Paths extends Check
         $this->add($ok, "$name $path $verdict", $cure);
     }
 
-    public function rights(string $path, string $name): void
+    /** @param string ...$beside files that hold a part of the same */
+    public function rights(string $path, string $name, string ...$beside): void
     {
         clearstatcache();
         $this->writable(
@@ -31,13 +32,25 @@ final class Paths extends Check
             $name,
             "chown or chmod $path for the user of the cron job."
         );
-        $mode = fileperms($path);
+        $open = self::open(0o002, $path, ...$beside);
+        $first = $open[0] ?? $path;
         $this->add(
-            ($mode & 0o002) === 0,
-            sprintf('%s has mode %04o', $name, $mode & 0o7777),
+            $open === [],
+            sprintf(
+                '%s has mode %04o',
+                $first === $path ? $name : $first,
+                (int) @fileperms($first) & 0o7777
+            ),
             'It can be written by everybody:',
-            'chmod o-w ' . Terminal::word($path)
+            'chmod o-w ' . implode(' ', array_map(Terminal::word(...), $open))
         );
+    }
+
+    /** @return list<string> the files whose mode has this bit; a WAL can go meanwhile */
+    public static function open(int $bit, string ...$paths): array
+    {
+        return array_values(array_filter($paths, static fn (string $path): bool
+            => ((int) @fileperms($path) & $bit) !== 0));
     }
 
     /** The type of the file system that a path is on, as the kernel names it. */

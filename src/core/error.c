@@ -2,6 +2,7 @@
 #include "core/error.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,13 +32,6 @@ enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const c
     mq_str_printable(err->text, sizeof err->text, 0, view);
     mq_str_printable(err->field, sizeof err->field, 0, mq_str_of(name));
     return status;
-}
-
-void mq_error_doubt(struct mq_error *err, bool in_doubt)
-{
-    if (err) {
-        err->in_doubt = in_doubt;
-    }
 }
 
 enum mq_status mq_error_nomem(struct mq_error *err)

@@ -2,7 +2,6 @@
 #ifndef MQ_CORE_ERROR_H
 #define MQ_CORE_ERROR_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 
 /* Kinds of failures, each with another cure, exception class and exit code. */
@@ -28,7 +27,6 @@ enum mq_status {
     MQ_THROWN,     /* a PHP exception is pending already; add none */
     MQ_BAILOUT     /* PHP unwinds (bailout): free and return; the method calls zend_bailout() */
 };
-
 #define MQ_ERROR_FIELD_MAX 64
 #define MQ_ERROR_TEXT_MAX  640
 /* A function sets it only when it returns another status than MQ_OK. `text` names cause and cure,
@@ -42,11 +40,8 @@ struct mq_error {
 /* Fills `err` (which may be NULL) and returns `status`: `return mq_error_set(err, …);` */
 enum mq_status mq_error_set(struct mq_error *err, enum mq_status status, const char *field,
                             const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Sets in_doubt of an error that mq_error_set() has filled. `err` may be NULL. */
-void mq_error_doubt(struct mq_error *err, bool in_doubt);
 enum mq_status mq_error_nomem(struct mq_error *err); /* with the usual text; returns MQ_NOMEM */
 enum mq_status mq_status_of_errno(int sys_errno);    /* of a file operation */
-
 /* If the call fails, the function returns its status. Only where nothing has to be freed first. */
 #define MQ_TRY(call)                           \
     do {                                       \
@@ -56,5 +51,4 @@ enum mq_status mq_status_of_errno(int sys_errno);    /* of a file operation */
         }                                      \
     } while (0)
 const char *mq_status_name(enum mq_status status); /* "busy", "corrupt", …; never NULL */
-
 #endif

@@ -373,8 +373,8 @@ static enum mq_status store_alone(struct mq_queue *queue, const struct mq_new_jo
         return MQ_OK;
     }
     enum mq_status status = insert_job(queue, job, 0, id, err);
-    if (status == MQ_IO && what == MQ_ALONE_COMMITS) {
-        mq_error_doubt(err, true);
+    if (status == MQ_IO && err) {
+        err->in_doubt = what == MQ_ALONE_COMMITS;
     }
     if (status == MQ_OK && *id == 0) {
         status = find_holder(queue, job, 0, &holder, err);

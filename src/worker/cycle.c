@@ -152,10 +152,28 @@ bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms)
            claim_size(run) > 0;
 }
 
+/* A delivery that waits is to pay at its relay again: the new claim has not paid there. What is
+ * under way, or was, counts for the relay that has it. */
+static void forget_payment(struct mq_delivery *held, struct mq_job *again)
+{
+    const struct mq_run *run = held->run;
+    bool doubted = held->lane && held->list == &held->lane->doubted;
+    if (held->list == &run->under_way || held->list == &run->done || doubted) {
+        return;
+    }
+    char *before = held->job.paid_to;
+    held->job.paid_to = again->paid_to;
+    again->paid_to = before;
+    if (run->claim.pays_later && held->list != &run->kept) { /* from its lane's list */
+        mq_delivery_move(held, &held->route->waiting);
+    }
+}
+
 /* Gives a job that we hold its new lease. It was claimed again because the database was put back to
  * an earlier state, or because the lease ended unnoticed. */
 static void merge(struct mq_delivery *held, struct mq_job *again, int64_t end_ms)
 {
+    forget_payment(held, again);
     char *before = held->job.uncertain_to;
     held->job.uncertain_to = again->uncertain_to;
     again->uncertain_to = before;

@@ -54,6 +54,14 @@ while (column($pdo, "SELECT count(*) FROM pg_locks WHERE NOT granted AND relatio
 $blocker->exec('COMMIT');
 echo stream_get_contents($pipes[2]), proc_close($process), ' ', implode(' ', column($pdo, 'SELECT length(registration_number) FROM mail_queue ORDER BY id')), "\n";
 
+echo "-- PostgreSQL: a server that writes dates in another order\n";
+$backend = $backend->another();
+$pdo = $backend->pdo();
+$pdo->exec('DO $$ BEGIN EXECUTE format(\'ALTER DATABASE %I SET datestyle = German\', current_database()); END $$');
+array_map($pdo->exec(...), [JOBS, ROW, "ALTER TABLE mail_queue ADD COLUMN created_at TIMESTAMP DEFAULT '2026-01-15 07:00:00'"]);
+echo column($backend->pdo(), 'SELECT created_at FROM mail_queue')[0], "\n";
+echo strtok(said(adopt($backend->dsn)), "\n"), ' ', column($pdo, 'SELECT created_at FROM mail_queue')[0], "\n";
+
 echo "-- MariaDB: invisible columns\n";
 $backend = new Backend('mysql');
 $pdo = $backend->pdo();
@@ -77,5 +85,8 @@ exit 78: mailqueue: Table mail_queue has the columns Status and status, and only
 -- PostgreSQL: at the last moment
 mailqueue: Table mail_queue cannot become the queue's: row 2: reference must have 1 to 190 octets, not 300. Correct it, or rename the column. Nothing was changed.
 78 1 300
+-- PostgreSQL: a server that writes dates in another order
+15.01.2026 07:00:00
+exit 0: Adopted 1 mail of mail_queue: 1 held. 1768460400
 -- MariaDB: invisible columns
 exit 0: Adopted 1 mail of mail_queue: 1 held. 4de

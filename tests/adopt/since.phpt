@@ -1,5 +1,5 @@
 --TEST--
-mailqueue adopt --undo: what was made for the queue's table since is not dropped silently; on SQLite, PostgreSQL and MariaDB
+mailqueue adopt --undo: what was made for the queue's table since, and suppressed addresses, are not dropped silently; on SQLite, PostgreSQL and MariaDB
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -31,6 +31,14 @@ foreach (['sqlite', 'pgsql', 'mysql'] as $name) {
         $pdo->exec($name === 'pgsql' ? 'DROP VIEW mine2' : 'DROP TRIGGER mine');
         $pdo->exec('DROP INDEX mine' . ($name === 'mysql' ? ' ON mail_queue' : ''));
         $pdo->exec('ALTER TABLE mail_queue DROP COLUMN extra');
+        $queue = $backend->queue(referenceColumn: 'registration_number');
+        $queue->suppress('gone@example.net');
+        echo said(adopt($backend->dsn, '--undo'));
+        $queue->unsuppress('gone@example.net');
+        unset($queue);
+        $pdo->exec('INSERT INTO mail_bounce (hash, event, at, kind, n) VALUES (1, 2, 3, 4, 5)');
+        echo said(adopt($backend->dsn, '--undo'));
+        $pdo->exec('DELETE FROM mail_bounce');
         echo said(adopt($backend->dsn, '--undo'));
     }
 }
@@ -38,19 +46,31 @@ foreach (['sqlite', 'pgsql', 'mysql'] as $name) {
 --EXPECT--
 exit 0: Adopted 0 mail
 exit 78: mailqueue: Since the adoption column extra, index mine, trigger mine came to mail_queue, and would be dropped with it. Drop it first. Nothing was changed.
+exit 78: mailqueue: Since the adoption rows came to mail_suppression, which would be dropped. Save those that you need (mailqueue suppress export), and delete them first. Nothing was changed.
+exit 78: mailqueue: Since the adoption rows came to mail_bounce, which would be dropped. Save those that you need (mailqueue suppress export), and delete them first. Nothing was changed.
 exit 0: Table mail_queue is as it was.
 exit 0: Adopted 1 mail
 exit 78: mailqueue: Since the adoption column extra, index mine, trigger mine came to mail_queue, and would be dropped with it. Drop it first. Nothing was changed.
+exit 78: mailqueue: Since the adoption rows came to mail_suppression, which would be dropped. Save those that you need (mailqueue suppress export), and delete them first. Nothing was changed.
+exit 78: mailqueue: Since the adoption rows came to mail_bounce, which would be dropped. Save those that you need (mailqueue suppress export), and delete them first. Nothing was changed.
 exit 0: Table mail_queue is as it was.
 exit 0: Adopted 0 mail
 exit 78: mailqueue: Since the adoption column extra, index mine, view mine2 came to mail_queue, and would be dropped with it. Drop it first. Nothing was changed.
+exit 78: mailqueue: Since the adoption rows came to mail_suppression, which would be dropped. Save those that you need (mailqueue suppress export), and delete them first. Nothing was changed.
+exit 78: mailqueue: Since the adoption rows came to mail_bounce, which would be dropped. Save those that you need (mailqueue suppress export), and delete them first. Nothing was changed.
 exit 0: Table mail_queue is as it was.
 exit 0: Adopted 1 mail
 exit 78: mailqueue: Since the adoption column extra, index mine, view mine2 came to mail_queue, and would be dropped with it. Drop it first. Nothing was changed.
+exit 78: mailqueue: Since the adoption rows came to mail_suppression, which would be dropped. Save those that you need (mailqueue suppress export), and delete them first. Nothing was changed.
+exit 78: mailqueue: Since the adoption rows came to mail_bounce, which would be dropped. Save those that you need (mailqueue suppress export), and delete them first. Nothing was changed.
 exit 0: Table mail_queue is as it was.
 exit 0: Adopted 0 mail
 exit 78: mailqueue: Since the adoption column extra, index mine, trigger mine came to mail_queue, and would be dropped with it. Drop it first. Nothing was changed.
+exit 78: mailqueue: Since the adoption rows came to mail_suppression, which would be dropped. Save those that you need (mailqueue suppress export), and delete them first. Nothing was changed.
+exit 78: mailqueue: Since the adoption rows came to mail_bounce, which would be dropped. Save those that you need (mailqueue suppress export), and delete them first. Nothing was changed.
 exit 0: Table mail_queue is as it was.
 exit 0: Adopted 1 mail
 exit 78: mailqueue: Since the adoption column extra, index mine, trigger mine came to mail_queue, and would be dropped with it. Drop it first. Nothing was changed.
+exit 78: mailqueue: Since the adoption rows came to mail_suppression, which would be dropped. Save those that you need (mailqueue suppress export), and delete them first. Nothing was changed.
+exit 78: mailqueue: Since the adoption rows came to mail_bounce, which would be dropped. Save those that you need (mailqueue suppress export), and delete them first. Nothing was changed.
 exit 0: Table mail_queue is as it was.

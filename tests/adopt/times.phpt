@@ -31,6 +31,16 @@ foreach (array_keys($times) as $i => $value) {
     $isSame = $times[$value] === null ? $at >= $began && $at <= time() : $at === $times[$value];
     echo $isSame && $type === 'integer' ? '' : "$value is $at\n";
 }
+echo "-- failed long ago: an outbox gave up\n";
+foreach (['mail_outbox' => 'recipient, message, status, available_at', 'mail_queue' => 'registration_number, mail_type, status, next_attempt_at'] as $table => $columns) {
+    $pdo = old("CREATE TABLE $table (id INTEGER PRIMARY KEY, $columns)");
+    foreach ([['failed', 31], ['failed', 29], ['pending', 31]] as [$status, $days]) {
+        $isJob = $table === 'mail_queue';
+        $pdo->prepare("INSERT INTO $table ($columns) VALUES (?, ?, ?, ?)")->execute(['a@example.net' . ($isJob ? $status . $days : ''),
+            $isJob ? 'm' : "From: b@example.net\r\nSubject: x\r\n\r\nHello\r\n", $status, time() - $days * 86400]);
+    }
+    echo strtok(said(adopt($pdo)), "\n"), ' ', implode(' ', column($pdo, 'SELECT status || coalesce(parked_for, 0) FROM mail_queue ORDER BY id')), "\n";
+}
 echo "-- values that are not times\n";
 $bad = ["'soon'", "'now'", "'2026-02-31 00:00:00'", "'21.11.2026'", "'09:35'", "'2026-11-21 25:00:00'", '20261121',
     '20261121093500', "'2026-11-21 09:35:00 CET'", "'20261121'", "x'ff00'"];
@@ -50,5 +60,8 @@ exit 0: Adopted 28 mails of mail_queue: 28 pending.
 Backup: %/mail.db-before-adopt-%
 The old table is mail_queue_before. To go back, before mail is stored or sent:
   mailqueue adopt --undo --reference-column registration_number
+-- failed long ago: an outbox gave up
+exit 0: Adopted 3 mails of mail_outbox: 1 parked, 1 failed, 1 pending. parkedexhausted failed0 pending0
+exit 0: Adopted 3 mails of mail_queue: 2 failed, 1 pending. failed0 failed0 pending0
 -- values that are not times
 row 17: column next_attempt_at holds "…", which is not a time (YYYY-MM-DD HH:MM:SS in UTC, or seconds since 1970). Correct it. Nothing was changed.

@@ -41,7 +41,7 @@ $queue = new MailQueue($path);
 for ($i = 0; $i < 9; $i++) {
     $queue->enqueue(mail_fields());
 }
-(new PDO("sqlite:$path"))->exec("UPDATE mail_queue SET status = 'queued' WHERE id < 8");
+(new PDO("sqlite:$path"))->exec("UPDATE mail_queue SET status = CASE WHEN id = 7 THEN 'sending' ELSE 'queued' END WHERE id < 8");
 $at = ['--database', $path];
 [$code, $output] = cli(['status', ...$at]);
 echo $code, ' ', preg_replace('/\s+/', ' ', strstr(str_replace($path, 'DB', $output), 'These mails')), "\n";
@@ -51,7 +51,18 @@ $doctor = fn(): array => array_column(array_filter(json_decode(cli(['doctor', '-
 $run = array_filter($doctor(), fn($what) => str_contains($what, 'never sent'), ARRAY_FILTER_USE_KEY);
 echo str_replace($path, 'DB', json_encode($run, JSON_UNESCAPED_SLASHES)), "\n";
 echo typed(current($run))[0], ' ', count(array_filter(array_keys($doctor()), fn($what) => str_contains($what, 'never sent'))), " left\n";
+$why = array_column(array_map(fn($job) => [$job->id, $job->parkedFor . (count($job->uncertainTo) ?: '')], $queue->jobs(MailQueue\Status::Parked)), 1, 0);
+echo json_encode($why), "\n", cli(['retry', '--all', ...$at])[2], cli(['uncertain', ...$at])[1] === '' ? "not listed\n" : '';
 echo cli(['retry', '--all', '--yes', ...$at])[1], $queue->runWorker('null://null', log: '')->sent, " sent\n";
+foreach (['pgsql', 'mysql'] as $name) { // there a person types the SQL
+    $backend = new Backend($name);
+    $queue = $backend->queue();
+    [$first, $second] = [$queue->enqueue(mail_fields()), $queue->enqueue(mail_fields())];
+    $backend->pdo()->exec("UPDATE mail_queue SET status = CASE WHEN id = $first THEN 'sending' ELSE 'queued' END");
+    preg_match('/UPDATE mail_queue SET parked_for.*?\)(?=")/', cli(['doctor', '--json', '--database', $backend->dsn])[1], $match);
+    $backend->pdo()->exec($match[0]);
+    echo implode(' ', array_map(fn($id) => $queue->job($id)->parkedFor, [$first, $second])), "\n";
+}
 ?>
 --EXPECT--
 []
@@ -66,7 +77,11 @@ deleted: 1
 -- commands
 0 These mails are never sent, because of their status: 1 (queued), 2 (queued), 3 (queued), 4 (queued), 5 (queued) and 2 more. A newer version of mailqueue wrote it, or another program. mailqueue doctor --database DB says what helps. 
 0 2 listed
-{"These mails are never sent, because of their status: 1 (queued), 2 (queued), 3 (queued), 4 (queued), 5 (queued) and 2 more. A newer version of mailqueue wrote it, or another program.":"sqlite3 DB 'UPDATE mail_queue SET status = '\\''parked'\\'', parked_for = '\\''hold'\\'', locked_until = NULL, locked_by = NULL WHERE id IN (1, 2, 3, 4, 5, 6, 7)'"}
+{"These mails are never sent, because of their status: 1 (queued), 2 (queued), 3 (queued), 4 (queued), 5 (queued) and 2 more. A newer version of mailqueue wrote it, or another program.":"sqlite3 DB 'UPDATE mail_queue SET parked_for = CASE WHEN status = '\\''sending'\\'' THEN '\\''uncertain'\\'' ELSE '\\''hold'\\'' END, uncertain_to = CASE WHEN status = '\\''sending'\\'' THEN COALESCE(recipients, uncertain_to) ELSE uncertain_to END, locked_until = NULL, locked_by = NULL, status = '\\''parked'\\'' WHERE id IN (1, 2, 3, 4, 5, 6, 7)'"}
 0 0 left
+{"1":"hold","2":"hold","3":"hold","4":"hold","5":"hold","6":"hold","7":"uncertain1"}
+mailqueue: Bring 7 mails back (1 of them may arrive twice)? Add --yes.
 7 brought back.
 9 sent
+uncertain hold
+uncertain hold

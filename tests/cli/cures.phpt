@@ -110,6 +110,21 @@ foreach ($doctor(['--database', $wal]) as $what => $fault) {
     echo str_contains($what, 'journal mode wal') && $ran === 0 && $doctor(['--database', $wal]) === [] ? '' : "still: $what $fault[run]\n";
 }
 
+echo "-- a WAL that others can read and write\n";
+$reader = new PDO("sqlite:$app"); // keeps the WAL
+$reader->exec('PRAGMA journal_mode = wal');
+$reader->exec("INSERT INTO config VALUES ('another', '1')"); // SQLite mends the mode of an empty WAL
+chmod("$app-wal", 0606);
+foreach ($doctor() as $what => $fault) {
+    if (str_starts_with((string) $fault['run'], 'chmod')) {
+        echo str_replace($dir, '%', $what), ' $ ', strtr($fault['run'], [escapeshellarg("$app-wal") => 'WAL']), "\n";
+        typed($fault['run'], [], $dir);
+    }
+}
+echo preg_grep('/has mode|can be read/', array_keys($doctor())) ? "it is still there\n" : '';
+$reader->exec('PRAGMA journal_mode = truncate');
+unset($reader);
+
 echo "-- after migrate-store\n";
 $queue->enqueue(mail_fields());
 $claimed = $queue->claim();
@@ -133,6 +148,14 @@ foreach ($doctor() as $what => $fault) {
     if (preg_match('/  (sqlite3 .* recovered.sqlite)  /', $fault['cure'], $match)) {
         typed($match[1], [], $dir); // SQLite 3.46's .recover exits with 1, because it has met the corrupt page
         echo (new PDO("sqlite:$dir/recovered.sqlite"))->query('PRAGMA integrity_check')->fetchColumn(), "\n";
+        array_map(touch(...), ["$app-wal", "$app-shm", "$app-journal"]); // what a killed program leaves
+        preg_match('/ Move the corrupt file away with its (.*?),? which/', $fault['cure'], $match);
+        foreach (['', ...preg_split('/, | and /', $match[1])] as $suffix) {
+            rename($app . $suffix, "$dir/away$suffix");
+        }
+        rename("$dir/recovered.sqlite", $app);
+        echo implode(' ', array_map(basename(...), glob("$app*"))), "\n";
+        echo preg_grep('/corrupt/', array_keys($doctor())) ? "it is still there\n" : '';
     }
 }
 ?>
@@ -173,6 +196,9 @@ database has mode 0662 $ chmod o-w 'APP'
 run directory has mode 0777 $ chmod 700 '%/app.sqlite.run'
 the log is not private $ chmod 600 '%/mail-queue.log'
 -- a WAL that this SQLite can corrupt
+-- a WAL that others can read and write
+%/app.sqlite-wal has mode 0606 $ chmod o-w WAL
+the database can be read by every user of this machine $ chmod o-r WAL
 -- after migrate-store
 one is being sent: exit 75
 -- while it is moved
@@ -186,3 +212,4 @@ exit 0
 -- unset
 -- a corrupt file
 ok
+app.sqlite app.sqlite.run

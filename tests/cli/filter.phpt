@@ -20,6 +20,11 @@ echo '-- list: ', $ids('--type', 'news'), ', ', $ids('--recipient', 'P2@'), ', '
 $queue->fail($queue->claim()[0], '452 4.2.2 mailbox full', retryAfter: 60);
 echo 'error: ', $ids('--error', 'Mailbox full'), ', ', $ids('--error', 'nothing'), "\n";
 show($run('list', '--older', 'soon'));
+echo "-- \"30 days\", which PHP reads as a time ahead, must not mean all mail\n";
+foreach (['30 days', '12hours', '+1 week', 'tomorrow'] as $older) {
+    show($run('delete', '--older', $older, '--yes'));
+}
+echo $ids('--older', '7 days ago'), ', ', $ids('--older', '2100-01-01 12:00'), "\n";
 show($run('list', '--status', 'sent'));
 echo "-- an empty value, as of a shell's variable that is not set, must not mean all mail\n";
 foreach (['recipient', 'error', 'subject', 'type', 'reference', 'older'] as $name) {
@@ -66,6 +71,16 @@ echo $statuses();
 error: 1, 
 exit 64
 mailqueue: --older must be an age such as 90m, 12h or 7d, or a time such as 2026-11-21.
+-- "30 days", which PHP reads as a time ahead, must not mean all mail
+exit 64
+mailqueue: --older lies ahead, so all mail would match: write an age such as 90m, 12h or 30d, or a time such as 2026-11-21.
+exit 64
+mailqueue: --older lies ahead, so all mail would match: write an age such as 90m, 12h or 30d, or a time such as 2026-11-21.
+exit 64
+mailqueue: --older lies ahead, so all mail would match: write an age such as 90m, 12h or 30d, or a time such as 2026-11-21.
+exit 64
+mailqueue: --older lies ahead, so all mail would match: write an age such as 90m, 12h or 30d, or a time such as 2026-11-21.
+1, 1 2 3
 exit 64
 mailqueue: --status must be pending, sending, failed, parked or held.
 -- an empty value, as of a shell's variable that is not set, must not mean all mail

@@ -194,7 +194,9 @@ enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error
         return damaged(code, path_of(self), err);
     case SQLITE_IOERR:
         status = input_output(self, code, system_error, err);
-        mq_error_doubt(err, in_doubt(self, code));
+        if (err) {
+            err->in_doubt = in_doubt(self, code);
+        }
         return status;
     default:
         return other(self, code, err);

@@ -170,10 +170,10 @@ static enum mq_status commit(struct mq_db *db, struct mq_error *err)
                             "a statement of the transaction failed: nothing of it was stored");
     }
     enum mq_status status = mq_pdo_exec(self, end_text(self), err);
-    if (status != MQ_OK) {
-        mq_error_doubt(err, status == MQ_IO && !self->joined);
-        return status;
+    if (status == MQ_IO && err) {
+        err->in_doubt = !self->joined;
     }
+    MQ_TRY(status);
     ended(self);
     mq_pdo_forget_cause(self);
     return MQ_OK;

@@ -51,8 +51,6 @@ enum mq_status mq_relay_text(struct mq_queue *queue, enum mq_config_id key, cons
 /* Writes that text in the caller's transaction, or in its own; NULL removes it. */
 enum mq_status mq_relay_text_store(struct mq_queue *queue, enum mq_config_id key, const char *relay,
                                    const char *text, struct mq_error *err);
-/* Is the mark of no rules: the next claims bring all mail forward that was put back. */
-#define MQ_MARK_STALE (INT64_C(1) << 40)
 /* Notes for a table by which rules and limits its mail was put back: mq_settings_mark(), or 0. */
 enum mq_status mq_mark_put(struct mq_queue *queue, const char *table, int64_t mark,
                            struct mq_error *err);

@@ -131,6 +131,7 @@ static enum mq_status read_free(struct mq_tx *tx, struct mq_window *w, bool leav
     int64_t at_s = tx->now_s;
     int64_t reserve = mq_window_reserve(tx, w, leaves) + need - 1;
     int64_t left = w->limit->n - w->flying - reserve;
+    left += left <= 0 ? w->flying : 0; /* not before: as if all leases ended without a delivery */
     if (w->free_for != need) {
         w->free_for = need;
         w->free_s[0] = w->free_s[1] = 0;

@@ -21,13 +21,12 @@ struct mq_deliveries {
 struct mq_lane {
     struct mq_run *run; /* NULL before the run */
     struct mq_transport *transport;
-    const char *name; /* of the relay in logs, events and config keys */
-    char *dsn;        /* with its secrets */
-    char *own_name;   /* if another lane's transport has the same name; else NULL */
-    bool borrowed;    /* the transport is not freed with the lane */
-    int connections;  /* the most sessions */
-    int64_t retry_s;  /* in a group: how long it is left out when it fails; else 0 */
-
+    const char *name;          /* of the relay in logs, events and config keys */
+    char *dsn;                 /* with its secrets */
+    char *own_name;            /* if another lane's transport has the same name; else NULL */
+    bool borrowed;             /* the transport is not freed with the lane */
+    int connections;           /* the most sessions */
+    int64_t retry_s;           /* in a group: how long it is left out when it fails; else 0 */
     struct mq_deliveries paid; /* have paid for the relay's limits, and have not begun */
     size_t reckoned;           /* that are to pay in the next cycle */
     int64_t full_ms;           /* CLOCK_BOOTTIME; until then its limits have no room, … */

@@ -285,6 +285,26 @@ static void test_rate(void **state)
     }
 }
 
+/* Leases that end can make room, but none beside what the reserve and the ledger have. */
+static void test_leases_fill_the_rest(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    begin(&fx, "4/1h", "strict");
+    fx_set(&fx, "mailReserve", "2");
+    for (int i = 0; i < 4; i++) {
+        fx_mail(&fx, "urgent@b.c");
+    }
+    fx.request.limit = 2;
+    check_claim(&fx, 2, 0);
+    assert_int_equal(fx_claim(&fx), 2); /* under way */
+    campaign(&fx, "a@b.c", 1);
+    assert_int_equal(fx_claim(&fx), 0);
+    assert_int_equal(fx.claim.end, MQ_CLAIM_TOKENS);
+    assert_int_equal(fx.claim.resume_s, START + 3603);
+    fx_close(&fx);
+}
+
 /* In strict mode the reserve is what the hour loses. */
 static void test_strict_rate(void **state)
 {
@@ -304,7 +324,7 @@ int main(void)
         cmocka_unit_test(test_strict),       cmocka_unit_test(test_windows),
         cmocka_unit_test(test_sender),       cmocka_unit_test(test_domain),
         cmocka_unit_test(test_told),         cmocka_unit_test(test_rate),
-        cmocka_unit_test(test_strict_rate),
+        cmocka_unit_test(test_strict_rate),  cmocka_unit_test(test_leases_fill_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,6 +174,50 @@ static void test_recipients(void **state)
                      10);
 }
 
+/* ---- a database that is put back ---- */
+
+#define BUCKET "SELECT n FROM mail_window WHERE scope LIKE 'bucket %'"
+
+/* When the first relay has failed: what its mail has paid there was never stored. */
+static enum mq_status put_database_back(struct fake_relay *relay, struct mq_error *err)
+{
+    struct scene_worker *scene = relay->scene;
+    char sql[120];
+    (void)err;
+    if (scene->relay.down && scene->relay.submits == 2) {
+        scene->relay.down = false;
+        fx_sql(&scene->fx, "UPDATE mail_queue SET status = 'pending', paid = 0, paid_to = NULL, "
+                           "locked_by = NULL, locked_until = NULL "
+                           "WHERE paid_to LIKE '%relay.example%'");
+        snprintf(sql, sizeof(sql), "UPDATE mail_window SET n = %d WHERE scope LIKE 'bucket %%'",
+                 scene->counter);
+        fx_sql(&scene->fx, sql);
+    }
+    return MQ_OK;
+}
+
+/* Mail that waits for the other relay then, and is claimed again, gives nothing back to the first
+ * one. */
+static void test_claimed_again(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->dsn = "roundrobin(a b)?retry_period=5";
+    set_limits(scene, "2/31d per relay relay.example", "average");
+    enqueue_mails(scene, 1);
+    run_until(scene, MQ_RUN_EMPTY);
+    check_taken(scene, 1, 0);
+    scene->counter = (int)fx_int(&scene->fx, BUCKET);
+    scene->relay.down = true;
+    scene->other.sessions = 1;
+    scene->other.latency_ms = 20000;
+    scene->other.on_step = put_database_back;
+    enqueue_mails(scene, 2);
+    run_until(scene, MQ_RUN_EMPTY);
+    check_taken(scene, 1, 2);
+    assert_false(scene->relay.down);
+    assert_int_equal(fx_int(&scene->fx, BUCKET), scene->counter);
+}
+
 /* ---- a relay that sends a mail to all its recipients at once ---- */
 
 /* A run that asks again and again without waiting fails the test instead of hanging. */
@@ -342,6 +386,7 @@ int main(void)
         T(test_slow_relay),
         T(test_warmup),
         T(test_recipients),
+        T(test_claimed_again),
         T(test_part),
         T(test_map),
         T(test_closure),
