@@ -133,6 +133,15 @@ static enum mq_status input_output(struct mq_sqlite *self, int code, int system_
                         outcome(self, code));
 }
 
+static enum mq_status mark_doubt(const struct mq_sqlite *self, int code, enum mq_status status,
+                                 struct mq_error *err)
+{
+    if (err) {
+        err->in_doubt = in_doubt(self, code);
+    }
+    return status;
+}
+
 enum mq_status mq_sqlite_gone(struct mq_sqlite *self, bool committed, struct mq_error *err)
 {
     self->replaced = true;
@@ -171,7 +180,6 @@ static enum mq_status other(const struct mq_sqlite *self, int code, struct mq_er
 enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error *err)
 {
     int system_error = self->handle ? sqlite3_system_errno(self->handle) : errno;
-    enum mq_status status;
     if (code == SQLITE_READONLY_DBMOVED) {
         return mq_sqlite_gone(self, false, err);
     }
@@ -193,11 +201,7 @@ enum mq_status mq_sqlite_error(struct mq_sqlite *self, int code, struct mq_error
     case SQLITE_NOTADB:
         return damaged(code, path_of(self), err);
     case SQLITE_IOERR:
-        status = input_output(self, code, system_error, err);
-        if (err) {
-            err->in_doubt = in_doubt(self, code);
-        }
-        return status;
+        return mark_doubt(self, code, input_output(self, code, system_error, err), err);
     default:
         return other(self, code, err);
     }
