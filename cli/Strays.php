@@ -35,7 +35,7 @@ final class Strays
     {
         $was = "CASE WHEN status = 'sending' THEN";
         return "UPDATE $table SET parked_for = $was 'uncertain' ELSE 'hold' END, uncertain_to = "
-            . "$was COALESCE(recipients, uncertain_to) ELSE uncertain_to END, "
+            . "$was COALESCE(recipients, uncertain_to, '[]') ELSE uncertain_to END, "
             . "locked_until = NULL, locked_by = NULL, status = 'parked' "
             . 'WHERE id IN (' . implode(', ', array_keys($queue->strays())) . ')';
     }

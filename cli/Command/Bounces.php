@@ -79,8 +79,11 @@ final class Bounces extends Command
             self::end($mailbox);
             throw $e;
         }
-        $mailbox->close();
-        $this->tell();
+        try {
+            $mailbox->close();
+        } finally {
+            $this->tell(); // it is recorded, even if the messages could not be moved
+        }
         return $this->failed > 0 ? ExitCode::FINDINGS : ExitCode::OK;
     }
 

@@ -120,7 +120,11 @@ final class Campaign extends Command
         } catch (MessageException $e) {
             throw new Stop("$path: " . $e->getMessage(), ExitCode::DATAERR);
         } catch (\ValueError $e) {
-            throw Stop::usage('--' . strtr($e->getMessage(), ['maxAttempts' => 'max-attempts',
+            $text = $e->getMessage();
+            isset($given[strtok($text, ' :')])
+                || throw new Stop("$path: $text.", ExitCode::DATAERR); // such as its list
+            throw Stop::usage('--' . strtr($text, ['maxAttempts' => 'max-attempts',
+                'envelopeFrom' => 'envelope-from', 'expiresAt' => 'expires',
                 ', or null for' => '; leave it out for']) . '.');
         }
         return $this->result($campaign->progress(), fn () => print('The message is set. Next: '

@@ -49,7 +49,7 @@ final class DatabaseFile extends Check
             "SQLite needs to create its journal there: make $directory writable."
         );
         foreach ($beside as $file) {
-            is_writable($file) || $this->add(
+            is_writable($file) || !file_exists($file) || $this->add( // a WAL can go meanwhile
                 false,
                 "$file cannot be written by this user",
                 "chown it to the owner of the database: all its users must write it."

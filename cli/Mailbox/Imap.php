@@ -23,7 +23,10 @@ final class Imap implements Mailbox
     private array $marked = [];
     /** @var list<string> */
     private array $removed = [];
+    /** Why messages were not moved, and why one was not given. */
     private ?string $refused = null;
+    private ?string $withheld = null;
+    private bool $gives = false;
 
     /**
      * @param string|null $target the folder where remove() moves messages to; null: it deletes them
@@ -126,9 +129,11 @@ final class Imap implements Mailbox
         $octets = self::OCTETS;
         try {
             $responses = $this->exchange("UID FETCH $name (UID BODY.PEEK[]<0.$octets>)");
-        } catch (Refused) { // another client has just moved it, or it is damaged
+        } catch (Refused $e) { // another client has just moved it, or it is damaged
+            $this->withheld ??= $e->getMessage();
             return null;
         }
+        $this->gives = true;
         foreach ($responses as [$text, $literals]) {
             if (preg_match('/\A\d+ FETCH .*\bUID ' . $name . '\b/i', $text) === 1
                 && stripos($text, 'BODY[]<0> {}') !== false) {
@@ -180,6 +185,8 @@ final class Imap implements Mailbox
         $this->wire->close();
         $this->refused === null || throw new Stop("{$this->at->shown} refuses to move messages: "
             . "$this->refused. What they report is recorded.", ExitCode::UNAVAILABLE);
+        $this->withheld === null || $this->gives || throw new Stop("{$this->at->shown} gives no "
+            . "message: $this->withheld.", ExitCode::UNAVAILABLE);
     }
 
     /** If the server refuses it, such as for a full mailbox, reading goes on. close() says so. */

@@ -132,6 +132,8 @@ final class Pair
     public function lockSource(callable $do): int
     {
         return $this->source->transaction(function () use ($do): int {
+            // Before the first plain read: later ones of MySQL show no suppressions made since.
+            $this->source->kind !== 'mysql' || $this->source->lock('mailSuppressed');
             $this->checkTo();
             $last = $this->sourceRows->lastId();
             // The cursor can be higher: the last mails may have been deleted, and others stored.

@@ -36,10 +36,10 @@ final class Suppressions
             return;
         }
         foreach ($target->otherTables() as $table) {
-            [6 => $suppressions, 8 => $recipients] = (new Names($table))->tables();
-            if ($target->hasRows($suppressions) || $target->hasRows($recipients)) {
-                throw Stop::config("the target has another job table, $table, with suppressions or "
-                    . 'recipients of campaigns. Both use one config table, and the move would '
+            $names = array_intersect_key((new Names($table))->tables(), [6 => 1, 8 => 1, 9 => 1]);
+            if (array_filter($names, $target->hasRows(...)) !== []) {
+                throw Stop::config("the target has another job table, $table, with suppressions, "
+                    . 'recipients of campaigns or bounces. Both use one config table, and the move would '
                     . 'replace the key there by which these are found (' . self::KEY . '): move '
                     . 'into another database or schema');
             }

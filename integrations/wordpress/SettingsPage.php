@@ -119,7 +119,8 @@ final class SettingsPage
             '<input id="mailqueue-database" class="regular-text code" name="%s[database]" '
                 . 'value="%s"%s placeholder="%s"><p class="description">%s</p>',
             esc_attr(self::OPTION),
-            esc_attr(Outbox::shown((string) ($options['database'] ?? ''))),
+            esc_attr(is_string($options['database'] ?? null)
+                ? Outbox::shown($options['database']) : ''),
             $fixed ? ' disabled' : '',
             esc_attr(Outbox::shown((string) ini_get('mailqueue.database'))),
             $fixed ? 'Set by MAILQUEUE_OPTIONS in wp-config.php.'

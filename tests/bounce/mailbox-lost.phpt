@@ -123,6 +123,7 @@ no login: 69 mailqueue: imap://127.0.0.1:PORT takes no password here: use imaps:
 refused: 77 mailqueue: imap://127.0.0.1:PORT refuses the login: NO [PRIVACYREQUIRED] ?[31mTLS. Check the user and the password.
 asks for the password again: 77 mailqueue: imap://127.0.0.1:PORT refuses the login: NO no. Check the user and the password.
 another message than asked for: 0 0 looked at, 0 recorded; 0 suppressed.
-a full folder: 69 mailqueue: imap://127.0.0.1:PORT refuses to move messages: NO [OVERQUOTA] full. What they report is recorded.
+a full folder: 69 1 looked at, 1 recorded, moved: 1 hard; 1 suppressed.
+mailqueue: imap://127.0.0.1:PORT refuses to move messages: NO [OVERQUOTA] full. What they report is recorded.
 one message that it cannot give: 0 1 looked at, 0 recorded; 0 suppressed.
 1

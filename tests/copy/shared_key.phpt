@@ -60,7 +60,7 @@ foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one
 ?>
 --EXPECT--
 -- sqlite to pgsql
-MailQueue\Cli\Stop: the target has another job table, shop_mail, with suppressions or recipients of campaigns. Both use one config table, and the move would replace the key there by which these are found (mailSuppressionKey): move into another database or schema
+MailQueue\Cli\Stop: the target has another job table, shop_mail, with suppressions, recipients of campaigns or bounces. Both use one config table, and the move would replace the key there by which these are found (mailSuppressionKey): move into another database or schema
 1 the source sends
 refused if it has recipients
 refused when it gets one meanwhile
@@ -70,7 +70,7 @@ nothing
 11
 sent 1 suppressed 1
 -- pgsql to mysql
-MailQueue\Cli\Stop: the target has another job table, shop_mail, with suppressions or recipients of campaigns. Both use one config table, and the move would replace the key there by which these are found (mailSuppressionKey): move into another database or schema
+MailQueue\Cli\Stop: the target has another job table, shop_mail, with suppressions, recipients of campaigns or bounces. Both use one config table, and the move would replace the key there by which these are found (mailSuppressionKey): move into another database or schema
 1 the source sends
 refused if it has recipients
 refused when it gets one meanwhile
@@ -80,7 +80,7 @@ nothing
 11
 sent 1 suppressed 1
 -- mysql to sqlite
-MailQueue\Cli\Stop: the target has another job table, shop_mail, with suppressions or recipients of campaigns. Both use one config table, and the move would replace the key there by which these are found (mailSuppressionKey): move into another database or schema
+MailQueue\Cli\Stop: the target has another job table, shop_mail, with suppressions, recipients of campaigns or bounces. Both use one config table, and the move would replace the key there by which these are found (mailSuppressionKey): move into another database or schema
 1 the source sends
 refused if it has recipients
 refused when it gets one meanwhile

@@ -41,7 +41,8 @@ function kill_server(Row $row, object $server, string $database, int $kills, int
         try {
             queue($database)->runWorker($sink->dsn(), connections: 3, batch: 10, lease: 900,
                 maxWorkers: KILLED_CLIENTS, timeLimit: $daemon ? null : 20, daemon: $daemon, log: "$directory/log");
-        } catch (\MailQueue\DatabaseException) { // the server was away for half a minute
+        } catch (\MailQueue\DatabaseException $e) { // the server was away for half a minute
+            in_array($e->reason, ['busy', 'io'], true) || throw $e;
             exit(75);
         }
     }, "$row->directory/errors");
