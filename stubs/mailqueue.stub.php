@@ -89,7 +89,8 @@ namespace {
          *   getHeaders() whose all() finds these fields, they give the recipients; so Bcc is obeyed, which is
          *   not in the text. With only some of these methods it needs $recipients. The sender is the first of
          *   getSender(), getReturnPath() and getFrom(). An address is a string or an object with getAddress();
-         * - null: the worker's compose function makes it when it is sent.
+         * - null: the worker's compose function makes it when it is sent. A worker without one puts it back for
+         *   an hour, and counts no attempt.
          *
          * @phpstan-param array{
          *     from: string|\Stringable|array<mixed>, to?: string|\Stringable|array<mixed>|null,
@@ -139,7 +140,8 @@ namespace {
          * @throws MailQueue\MessageException names the field and the message's number (from 0). Earlier
          *         chunks are stored, the message's own chunk is not
          * @throws MailQueue\Exception as enqueue(). After the first chunk, the text of each exception of the
-         *         queue says so: "…; the first 200 mails were stored before". Skip those when you try again.
+         *         queue says so: "…; the first 200 mails were stored before". Skip those when you try again,
+         *         unless you roll back a transaction of your own.
          *         An exception of your own generator comes as it is; if the generator returns instead, what
          *         it gave is stored
          */

@@ -77,7 +77,7 @@ struct mq_claim {
     enum mq_status status; /* a failure of recovery or claim only; the outcomes are settled */
     struct mq_error error;
     int64_t forward_after; /* up to this id, mail that older rules put back was brought forward */
-    int64_t forward_mark;  /* the present rules, for which that was done (mq_settings_mark()) */
+    int64_t forward_mark;  /* the older and the present rules, for which that was done */
     int64_t dropped_bytes; /* octets of messages deleted with expired and orphaned rows */
 };
 void mq_claim_clear(struct mq_claim *claim);

@@ -202,6 +202,9 @@ static enum mq_status guess_domain(const struct mq_dkim *dkim, struct mq_str fro
     while (name.data > from.data && name.data[-1] != '@') {
         name.data--;
     }
+    if (name.data == from.data) { /* no "@" */
+        return MQ_OK;
+    }
     const char *end = from.data + from.len;
     while (name.data + name.len < end &&
            (mq_is_alnum(name.data[name.len]) || memchr("-._", name.data[name.len], 3))) {

@@ -12,6 +12,7 @@
 #include "php/message/holder.h"
 #include "php/message/mail.h"
 #include "php/stale.h"
+#include "php_mailqueue.h"
 #include "queue/queue.h"
 
 /* enqueueMany() stores up to CHUNK mails in a transaction, or fewer if they reach CHUNK_OCTETS
@@ -224,9 +225,10 @@ static bool take_mail(void *context, zval *item)
 static struct mq_error error_of(const struct chunk *chunk)
 {
     struct mq_error err = chunk->err;
-    if (chunk->status != MQ_OK && chunk->status != MQ_THROWN && chunk->before > 0) {
-        mq_error_set(&err, chunk->status, err.field, "%s; the first %zu mails were stored before",
-                     err.text, chunk->before);
+    bool kept = chunk->before > 0 && !MAILQUEUE_G(pdo_undone); /* else they are gone, too */
+    if (chunk->status != MQ_OK && chunk->status != MQ_THROWN && kept) {
+        mq_error_set(&err, chunk->status, err.field,
+                     "%.560s; the first %zu mails were stored before", err.text, chunk->before);
     }
     return err;
 }

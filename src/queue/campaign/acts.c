@@ -15,7 +15,8 @@
 #include "queue/sql/transaction.h"
 #include "queue/steps.h"
 
-/* The mark of no rules: the next claims bring all mail forward that was put back. */
+/* With a campaign's id, the mark of no rules: the next claims bring all mail forward that was put
+ * back, and begin again if they do that already. */
 #define MARK_STALE  (INT64_C(1) << 40)
 #define RETRY_CHUNK 500
 #define PARKED      "FROM {t} WHERE status = 'parked' AND campaign_id = ?1"
@@ -60,7 +61,7 @@ static enum mq_status leave_lines(struct mq_queue *queue, int64_t id, struct mq_
                            "SELECT 1 FROM {t} WHERE " MQ_LIVE_SQL
                            " AND waits_for IS NOT NULL AND waits_for <> ?1 LIMIT 1",
                            MQ_ARGS(mq_cstr(MQ_FOR_PAUSE), mq_int(id)), &waits, err));
-    return waits ? mq_mark_put(queue, queue->names.table, MARK_STALE, err) : MQ_OK;
+    return waits ? mq_mark_put(queue, queue->names.table, MARK_STALE + id, err) : MQ_OK;
 }
 
 /* ---- states ---- */

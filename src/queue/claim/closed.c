@@ -153,7 +153,8 @@ enum mq_status mq_taking_forward(struct mq_taking *t, bool *more, struct mq_erro
     struct mq_tx *tx = t->tx;
     struct mq_queue *queue = tx->queue;
     int64_t mark = mq_settings_mark(&tx->settings), end = 0;
-    int64_t after = queue->forward_mark == mark ? queue->forward_after : 0;
+    int64_t walk = mark ^ t->marked; /* from which rules to which */
+    int64_t after = queue->forward_mark == walk ? queue->forward_after : 0;
     struct mq_args range = MQ_ARGS(mq_int(after), mq_int(MQ_ROWS_A_CYCLE));
     if (t->marked == 0 || t->marked == mark) {
         t->claim->forward_after = 0; /* another run can have ended what this one had begun */
@@ -162,7 +163,7 @@ enum mq_status mq_taking_forward(struct mq_taking *t, bool *more, struct mq_erro
     MQ_TRY(after ? MQ_OK : mq_lines_forget(tx, err));
     MQ_TRY(mq_sql_int(queue, MQ_SQL_WALK_END, range, &end, err));
     t->claim->forward_after = end;
-    t->claim->forward_mark = mark;
+    t->claim->forward_mark = walk;
     *more = end != 0;
     if (!*more) {
         t->marked = mark;

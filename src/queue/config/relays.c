@@ -152,7 +152,9 @@ struct mq_pause mq_pause_latest(const char *pauses, int64_t now_s, char **relay)
  * trouble) is not paused for longer, unless the relay asks for more. */
 static void lengthen(struct mq_pause *old, const struct mq_relay_pause *pause, int64_t now_s)
 {
-    int64_t asked_s = pause->retry_after_s > 0 ? now_s + pause->retry_after_s : 0;
+    int64_t wait_s =
+        pause->retry_after_s < PAUSE_ASKED_MAX_S ? pause->retry_after_s : PAUSE_ASKED_MAX_S;
+    int64_t asked_s = wait_s > 0 ? now_s + wait_s : 0;
     if (pause->only_noted) {
         old->until_s = mq_pause_lasts(old, now_s) ? old->until_s : now_s;
     } else if (!mq_pause_lasts(old, now_s)) {
