@@ -83,8 +83,8 @@ enum mq_status mq_bucket_write(struct mq_tx *tx, const struct mq_window *w, stru
 enum mq_status mq_window_load(struct mq_tx *tx, struct mq_window *w, struct mq_error *err);
 /* What mail that leaves the reserve leaves of the window; 0 for other mail. */
 int64_t mq_window_reserve(const struct mq_tx *tx, const struct mq_window *w, bool leaves);
-/* Whether the limit holds for this mail, without those by its recipients; then *who is whose window
- * it is. */
+/* Whether the limit holds for this mail, without those by its recipients. If so, sets *who to the
+ * owner of the window. */
 bool mq_window_holds(const struct mq_limit *limit, const struct mq_party *party,
                      struct mq_str *who);
 /* Whether it is the limit's for `who`, of which this is mq_hash_lower(). */
