@@ -39,9 +39,9 @@ final class Suppressions
             $names = array_intersect_key((new Names($table))->tables(), [6 => 1, 8 => 1, 9 => 1]);
             if (array_filter($names, $target->hasRows(...)) !== []) {
                 throw Stop::config("the target has another job table, $table, with suppressions, "
-                    . 'recipients of campaigns or bounces. Both use one config table, and the move would '
-                    . 'replace the key there by which these are found (' . self::KEY . '): move '
-                    . 'into another database or schema');
+                    . 'recipients of campaigns or bounces. Both use one config table, and the '
+                    . 'move would replace the key there by which these are found (' . self::KEY
+                    . '): move into another database or schema');
             }
         }
     }
