@@ -322,7 +322,7 @@ namespace {
         /** One job with its message, or null. */
         public function job(int $id): ?MailQueue\Job {}
 
-        /** When a mail will go: its Job::$expectedAt; null, too, if there is no job with this id. */
+        /** When a mail will go: its Job::$expectedAt; null if that is null or no job has this id. */
         public function expectedAt(int $id): ?int {}
 
         /**

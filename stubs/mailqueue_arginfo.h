@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: f127b578d8032ce137c9674f6cd52a50d65fa693 */
+ * Stub hash: 9e8bf1ddcf94fd311b862b2f2d8a319eefab6f0b */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)

@@ -13,7 +13,8 @@ final class Names
 {
     public const KEY = 'mailQueueAdopted';
     public const VERSION = 'mailSchemaVersion';
-    public const LISTS_AT = 6; // from here on, tables() hold what is no mail, nor about one
+    /** From this index on, tables() are suppressions, campaigns, recipients and bounces. */
+    public const LISTS_AT = 6;
     private const STAGED = 'mailqueue_adopting';
 
     public function __construct(

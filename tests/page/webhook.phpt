@@ -261,7 +261,7 @@ a list as a message: 403 The message of SNS is not signed as it should be (raw m
 an added subject: 403 The signature of the SNS message is wrong.
 another type: 403 The message of SNS is not signed as it should be (raw message delivery must be off).
 of yesterday: 403 The request is too old, or the clock of this host is wrong.
-of tomorrow: 503 The request is of the future: is the clock here slow?
+of tomorrow: 503 The time of the request lies ahead: is this clock slow?
 no time: 403 The request is too old, or the clock of this host is wrong.
 another topic: 403 The message is of another topic than those of 'sns'.
 raw message delivery: 400 This is not an event of a service that is known here.
@@ -312,7 +312,7 @@ mailqueue webhook: …
 replayed: 200 Done. []
 another key: 403 The signature is wrong: is 'mailgun' the HTTP webhook signing key of this account?
 old: 403 The request is too old, or the clock of this host is wrong.
-ahead: 503 The request is of the future: is the clock here slow?
+ahead: 503 The time of the request lies ahead: is this clock slow?
 another token: 403 The signature is wrong: is 'mailgun' the HTTP webhook signing key of this account?
 another time: 403 The signature is wrong: is 'mailgun' the HTTP webhook signing key of this account?
 lists: 403 The signature is wrong: is 'mailgun' the HTTP webhook signing key of this account?

@@ -64,7 +64,7 @@ final class Amazon
             throw new Refusal('There is no valid certificate at SigningCertURL.', 403);
         }
         if ($about['validFrom_time_t'] > time()) {
-            throw new Refusal('The certificate is of the future: is the clock here slow?', 503);
+            throw new Refusal('The certificate is not valid yet: is this clock slow?', 503);
         }
         return $key;
     }

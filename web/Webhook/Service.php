@@ -49,7 +49,7 @@ abstract class Service
             throw new Refusal('The request is too old, or the clock of this host is wrong.', 403);
         }
         if ($at > time() + self::AHEAD_MAX_S) { // after a 403 the service would give the event up
-            throw new Refusal('The request is of the future: is the clock here slow?', 503);
+            throw new Refusal('The time of the request lies ahead: is this clock slow?', 503);
         }
     }
 
