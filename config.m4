@@ -250,10 +250,10 @@ if test "$PHP_MAILQUEUE" != "no"; then
     src/queue/suppress/suppression_key.c
     src/queue/sweep.c
     src/queue/windows/expect.c
-    src/queue/windows/flying.c
     src/queue/windows/ledger.c
     src/queue/windows/line.c
     src/queue/windows/payments.c
+    src/queue/windows/under_way.c
     src/queue/windows/windows.c
     src/queue/worker_calls.c
     src/send/dsn.c

@@ -87,10 +87,10 @@ static enum mq_status occupied(struct mq_tx *tx, struct mq_error *err)
 {
     struct mq_args hours =
         MQ_ARGS(mq_int(tx->now_s - MQ_LIMIT_HOUR_S), mq_int(tx->now_s + MQ_LIMIT_HOUR_S));
-    tx->flying = 0;
+    tx->under_way = 0;
     tx->spent = 0;
     MQ_TRY(mq_sql_int(tx->queue, MQ_SQL_SPENT_SUM, hours, &tx->spent, err));
-    return mq_sql_int(tx->queue, MQ_SQL_PAID, MQ_NO_ARGS, &tx->flying, err);
+    return mq_sql_int(tx->queue, MQ_SQL_PAID, MQ_NO_ARGS, &tx->under_way, err);
 }
 
 /* Reads what strict mode counts for the hourly limit. */
@@ -131,7 +131,7 @@ static int64_t hour_allows(const struct mq_tx *tx, bool leaves)
     const struct mq_bucket *bucket = &tx->settings.bucket;
     int64_t tokens = mq_bucket_tokens(bucket) - bucket_reserve(tx, leaves);
     if (strict(tx)) {
-        int64_t room = bucket->limit - tx->flying - tx->spent - hour_reserve(tx, leaves);
+        int64_t room = bucket->limit - tx->under_way - tx->spent - hour_reserve(tx, leaves);
         tokens = room < tokens ? room : tokens;
     }
     return tokens > 0 ? tokens : 0;
@@ -159,7 +159,7 @@ enum mq_status mq_limit_take(struct mq_tx *tx, const struct mq_party *party, int
 {
     if (limited(tx) && holds(party)) {
         mq_bucket_take(&tx->settings.bucket, n);
-        tx->flying += n;
+        tx->under_way += n;
     }
     return mq_windows_take(tx, party, n, begins, err);
 }
@@ -220,7 +220,7 @@ static enum mq_status hour_frees(struct mq_tx *tx, const struct mq_party *party,
     int64_t token_s =
         tx->now_s + mq_bucket_wait_s(bucket, bucket_reserve(tx, party->leaves) + more);
     int64_t ledger_s = tx->now_s;
-    int64_t room = bucket->limit - tx->flying - hour_reserve(tx, party->leaves) - more;
+    int64_t room = bucket->limit - tx->under_way - hour_reserve(tx, party->leaves) - more;
     if (strict(tx) && room > 0 && tx->spent >= room) {
         MQ_TRY(ledger_frees(tx, tx->spent - room + 1, &ledger_s, err));
     }
@@ -238,7 +238,7 @@ enum mq_status mq_limit_look(struct mq_tx *tx, int64_t *token_s, struct mq_error
     }
     mq_bucket_refill(bucket, tx->now_s);
     MQ_TRY(strict(tx) ? occupied(tx, err) : MQ_OK);
-    int64_t room = bucket->limit - tx->flying - tx->spent;
+    int64_t room = bucket->limit - tx->under_way - tx->spent;
     if (mq_bucket_tokens(bucket) == 0 || (strict(tx) && room <= 0)) {
         MQ_TRY(hour_frees(tx, &(struct mq_party){0}, token_s, err));
         *token_s += *token_s == tx->now_s;

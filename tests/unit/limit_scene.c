@@ -4,10 +4,10 @@
 #include "queue/sql/statements.h"
 #include "queue/windows/payments.h"
 
-#define LEASE_S    900
-#define SESSIONS   64
-#define FLYING_MAX (WORKERS * SESSIONS * 4)
-#define NEVER      INT64_MAX
+#define LEASE_S       900
+#define SESSIONS      64
+#define UNDER_WAY_MAX (WORKERS * SESSIONS * 4)
+#define NEVER         INT64_MAX
 
 enum fate { FATE_SENT, FATE_SOME_REFUSED, FATE_LATER, FATE_UNCERTAIN, FATE_RELEASE };
 
@@ -109,10 +109,10 @@ static void land(struct limit_scene *w, struct delivery *f)
         w->paid += f->job.paid;
     }
     if (f->worker >= 0) {
-        w->workers[f->worker].flying--;
+        w->workers[f->worker].under_way--;
     }
     mq_job_clear(&f->job);
-    *f = w->deliveries[--w->flying];
+    *f = w->deliveries[--w->under_way];
 }
 
 static enum fate draw_fate(struct limit_scene *w)
@@ -150,8 +150,8 @@ static void begin(struct limit_scene *w, struct delivery *f)
 
 static void take_off(struct limit_scene *w, int worker, struct mq_job *job)
 {
-    assert_true(w->flying < FLYING_MAX);
-    struct delivery *f = &w->deliveries[w->flying++];
+    assert_true(w->under_way < UNDER_WAY_MAX);
+    struct delivery *f = &w->deliveries[w->under_way++];
     *f = (struct delivery){.job = *job,
                            .worker = worker,
                            .relay = -1,
@@ -161,7 +161,7 @@ static void take_off(struct limit_scene *w, int worker, struct mq_job *job)
     *job = (struct mq_job){0};
     assert_true(f->job.paid >= 1 && (size_t)f->job.paid == f->job.targets.count);
     add_mark(&w->tokens, w->now_ms, f->job.paid);
-    w->workers[worker].flying++;
+    w->workers[worker].under_way++;
     if (!w->routes) {
         f->relay = w->relays ? worker % w->relays : 0;
         begin(w, f);
@@ -195,7 +195,7 @@ static void relays_for(struct limit_scene *w, const struct delivery *f, struct m
 static size_t ask_payments(struct limit_scene *w, int worker, struct mq_payment *payments)
 {
     size_t n = 0;
-    for (size_t i = 0; i < w->flying && n < MQ_PAYMENTS_MAX; i++) {
+    for (size_t i = 0; i < w->under_way && n < MQ_PAYMENTS_MAX; i++) {
         struct delivery *f = &w->deliveries[i];
         if (f->worker == worker && f->waits) {
             payments[n] = (struct mq_payment){.job = &f->job};
@@ -221,7 +221,7 @@ static void take_payment(struct limit_scene *w, struct delivery *f, struct mq_pa
 /* What became of the payments; some deliveries leave. */
 static void take_payments(struct limit_scene *w, int worker, struct mq_payment *payments, size_t n)
 {
-    for (size_t i = w->flying; i-- > 0 && n > 0;) {
+    for (size_t i = w->under_way; i-- > 0 && n > 0;) {
         struct delivery *f = &w->deliveries[i];
         if (f->worker != worker || !f->waits || payments[n - 1].job != &f->job) {
             continue;
@@ -245,7 +245,7 @@ static void take_payments(struct limit_scene *w, int worker, struct mq_payment *
 static void find(void *context, const char *token, int64_t id, struct mq_recorded *out)
 {
     struct limit_scene *w = context;
-    for (size_t i = 0; i < w->flying; i++) {
+    for (size_t i = 0; i < w->under_way; i++) {
         struct delivery *f = &w->deliveries[i];
         if (f->job.id != id || strcmp(f->job.locked_by, token) != 0) {
             continue;
@@ -282,7 +282,7 @@ static void find(void *context, const char *token, int64_t id, struct mq_recorde
 /* Ends what its worker has settled, and what another one has recovered. */
 static void land_settled(struct limit_scene *w)
 {
-    for (size_t i = 0; i < w->flying;) {
+    for (size_t i = 0; i < w->under_way;) {
         struct delivery *f = &w->deliveries[i];
         if (f->settled || (f->worker < 0 && f->recovered)) {
             land(w, f);
@@ -325,7 +325,7 @@ static void work(struct limit_scene *w, int number)
     size_t n = 0;
     const char *dead = w->dead;
     struct mq_record_source source = {find, w};
-    for (size_t i = 0; i < w->flying && n < SESSIONS; i++) {
+    for (size_t i = 0; i < w->under_way && n < SESSIONS; i++) {
         if (w->deliveries[i].worker == number && w->deliveries[i].settle_ms <= w->now_ms) {
             landing[n] = &w->deliveries[i];
             make_outcome(landing[n], &settlements[n]);
@@ -335,7 +335,7 @@ static void work(struct limit_scene *w, int number)
     struct mq_relay_state all[RELAYS_MAX] = {{.name = relays[0]}, {.name = relays[1]}};
     struct mq_payment payments[MQ_PAYMENTS_MAX] = {0};
     size_t paying = ask_payments(w, number, payments);
-    struct mq_claim_request request = {.limit = SESSIONS - me->flying + (int)n,
+    struct mq_claim_request request = {.limit = SESSIONS - me->under_way + (int)n,
                                        .lease_s = LEASE_S,
                                        .token = me->token,
                                        .relays =
@@ -395,7 +395,7 @@ static void kill_worker(struct limit_scene *w, int number)
     if (record) {
         strcpy(w->dead, me->token);
     }
-    for (size_t i = 0; i < w->flying; i++) {
+    for (size_t i = 0; i < w->under_way; i++) {
         struct delivery *f = &w->deliveries[i];
         if (f->worker == number) {
             f->worker = -1;
@@ -406,7 +406,7 @@ static void kill_worker(struct limit_scene *w, int number)
             }
         }
     }
-    me->flying = 0;
+    me->under_way = 0;
     me->wake_ms = w->now_ms + 1000 + draw(&w->seed, 60000);
     new_token(w, me->token);
 }
@@ -424,7 +424,7 @@ static int next_event(const struct limit_scene *w, int64_t *at_ms)
             worker = i;
         }
     }
-    for (size_t i = 0; i < w->flying; i++) {
+    for (size_t i = 0; i < w->under_way; i++) {
         if (w->deliveries[i].settle_ms < *at_ms && w->deliveries[i].worker >= 0) {
             *at_ms = w->deliveries[i].settle_ms;
             worker = w->deliveries[i].worker;
@@ -457,7 +457,7 @@ void limit_scene_run(struct limit_scene *w)
     fx_set(&w->fx, w->limits ? "mailLimits" : "mailMaxPerHour", w->limits ? w->limits : text);
     count_put_back(w);
     fx_set(&w->fx, "mailRateMode", w->strict ? "strict" : "average");
-    w->deliveries = calloc(FLYING_MAX, sizeof(*w->deliveries));
+    w->deliveries = calloc(UNDER_WAY_MAX, sizeof(*w->deliveries));
     for (int i = 0; i < WORKERS; i++) {
         new_token(w, w->workers[i].token);
         w->workers[i].wake_ms = draw(&w->seed, 60000);
@@ -480,7 +480,7 @@ void limit_scene_run(struct limit_scene *w)
         work(w, worker);
     }
     set_now(w, w->span_ms);
-    while (w->flying > 0) {
+    while (w->under_way > 0) {
         land(w, &w->deliveries[0]);
     }
 }

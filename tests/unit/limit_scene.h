@@ -18,7 +18,7 @@ struct delivery;
 struct limit_worker {
     char token[MQ_TOKEN_HEX + 1];
     int64_t wake_ms;
-    int flying;
+    int under_way;
 };
 
 struct limit_scene {
@@ -37,8 +37,8 @@ struct limit_scene {
     int64_t now_ms;
     int64_t stock_ms; /* when the queue gets more mail */
     struct limit_worker workers[WORKERS];
-    struct delivery *deliveries; /* FLYING_MAX */
-    size_t flying;
+    struct delivery *deliveries; /* UNDER_WAY_MAX */
+    size_t under_way;
     char dead[MQ_TOKEN_HEX + 1]; /* a killed worker whose record can be read; "": none */
     struct marks sink[RELAYS_MAX][SENDERS_MAX]; /* recipients taken */
     struct marks tokens;                        /* tokens paid; below zero: given back */

@@ -127,8 +127,8 @@ static const char *const common[MQ_SQL_COUNT] = {
     [MQ_SQL_SPENT_PURGE] = "DELETE FROM {s} WHERE at < ?1",
     [MQ_SQL_SPENT_MARK] = "UPDATE {s} SET n = -n WHERE at > ?1 AND n > 0",
 
-    [MQ_SQL_FLYING] = "SELECT paid_to, envelope_from, paid, recipients FROM {t} "
-                      "WHERE status = 'sending' AND locked_until > 0 AND paid > 0",
+    [MQ_SQL_UNDER_WAY] = "SELECT paid_to, envelope_from, paid, recipients FROM {t} "
+                         "WHERE status = 'sending' AND locked_until > 0 AND paid > 0",
     [MQ_SQL_WINDOW_SUM] =
         "SELECT SUM(CASE WHEN at <= ?3 THEN ABS(n) ELSE 0 END), "
         "SUM(CASE WHEN at > ?3 AND n > 0 THEN n ELSE 0 END) FROM {S} WHERE scope = ?1 AND at > ?2",

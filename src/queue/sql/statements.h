@@ -51,7 +51,7 @@ enum mq_sql {
     MQ_SQL_SPENT_ROWS,
     MQ_SQL_SPENT_PURGE,
     MQ_SQL_SPENT_MARK,
-    MQ_SQL_FLYING,
+    MQ_SQL_UNDER_WAY,
     MQ_SQL_WINDOW_SUM, /* of rows after ?2 up to ?3; and of those after ?3 that have no mark */
     MQ_SQL_WINDOW_ROWS,
     MQ_SQL_WINDOW_ADD,

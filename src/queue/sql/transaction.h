@@ -32,9 +32,9 @@ struct mq_tx {
     struct mq_events *own; /* the events, if the caller wants none: the history needs them */
     bool joined;           /* within the application's transaction */
     int64_t locked_ms;     /* host.boot_ms when it got the write lock; 0 if joined */
-    int64_t flying; /* strict mode, after mq_limit_allowance(): tokens paid by current leases */
-    int64_t spent;  /* strict mode, from the same call: recipients in the ledger's last hour */
-    int64_t handed; /* recipients handed over at handed_at_s, not in the ledger yet */
+    int64_t under_way; /* strict mode, after mq_limit_allowance(): tokens paid by current leases */
+    int64_t spent;     /* strict mode, from the same call: recipients in the ledger's last hour */
+    int64_t handed;    /* recipients handed over at handed_at_s, not in the ledger yet */
     int64_t handed_at_s;
     struct mq_windows *windows; /* of mailLimits; NULL: not used yet (windows/windows.h) */
     struct mq_campaign_counts *campaigns; /* what became of their jobs; NULL: none were changed */

@@ -53,7 +53,7 @@ static enum mq_status read_rows(struct mq_tx *tx, struct mq_window *w, struct mq
  * time, and what is under way counts for a window from now. */
 static int64_t strict_at_s(const struct mq_tx *tx, const struct mq_window *w, int64_t k)
 {
-    int64_t missing = k - (w->limit->n - w->flying - w->spent);
+    int64_t missing = k - (w->limit->n - w->under_way - w->spent);
     int64_t at_s = tx->now_s;
     for (size_t i = 0; i < w->row_count && missing > 0; i++) {
         at_s = w->rows[2 * i];

@@ -18,7 +18,7 @@ struct mq_window {
     struct mq_bucket bucket; /* average */
     int64_t given;           /* tokens given back before the bucket was read, and after */
     int64_t spent;           /* strict: what counts of the ledger */
-    int64_t flying;          /* strict: what counts of current leases */
+    int64_t under_way;       /* strict: what counts of current leases */
     int64_t promised;        /* room that claimed jobs are to get, which have not paid */
     int64_t handed;          /* handed over, not in the ledger yet */
     int64_t leaves_s;        /* when `handed` leaves the window */
@@ -42,7 +42,7 @@ struct mq_line {
 };
 
 /* A job in sending that paid. */
-struct mq_flying {
+struct mq_under_way {
     char *relay;
     char *from;
     uint64_t *to; /* mq_hash_lower() of the domains of those recipients */
@@ -53,9 +53,9 @@ struct mq_flying {
 struct mq_windows {
     struct mq_window *items;
     size_t count, room;
-    struct mq_flying *flying;
-    size_t flying_count, flying_room;
-    bool has_flying;
+    struct mq_under_way *under_way;
+    size_t under_way_count, under_way_room;
+    bool has_under_way;
     struct mq_line *lines;
     size_t line_count, line_room;
     uint64_t mails; /* how often recipients were counted */
@@ -90,9 +90,10 @@ bool mq_window_holds(const struct mq_limit *limit, const struct mq_party *party,
 /* Whether it is the limit's for `who`, of which this is mq_hash_lower(). */
 bool mq_window_is_of(const struct mq_window *w, const struct mq_limit *limit, struct mq_str who,
                      uint64_t hash);
-/* Adds what is under way to w->flying. */
-enum mq_status mq_window_count_flying(struct mq_tx *tx, struct mq_window *w, struct mq_error *err);
-void mq_flying_clear(struct mq_flying *one);
+/* Adds what is under way to w->under_way. */
+enum mq_status mq_window_count_under_way(struct mq_tx *tx, struct mq_window *w,
+                                         struct mq_error *err);
+void mq_under_way_clear(struct mq_under_way *one);
 /* How many of these count for a window; for one of mails, 1 at most. */
 int64_t mq_recipients_count(const struct mq_window *w, const struct mq_strings *recipients);
 /* Finds the window of a limit that holds for this mail; of a recipients' limit, that of its first

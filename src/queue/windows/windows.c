@@ -100,7 +100,7 @@ enum mq_status mq_window_load(struct mq_tx *tx, struct mq_window *w, struct mq_e
     }
     if (mq_is_strict(tx)) {
         MQ_TRY(mq_ledger_read(tx, w, err));
-        MQ_TRY(mq_window_count_flying(tx, w, err));
+        MQ_TRY(mq_window_count_under_way(tx, w, err));
     } else {
         MQ_TRY(mq_bucket_read(tx, w, err));
     }
@@ -118,7 +118,7 @@ int64_t mq_window_reserve(const struct mq_tx *tx, const struct mq_window *w, boo
 static int64_t room_of(const struct mq_tx *tx, const struct mq_window *w, bool leaves)
 {
     int64_t room =
-        mq_is_strict(tx) ? w->limit->n - w->flying - w->spent : mq_bucket_tokens(&w->bucket);
+        mq_is_strict(tx) ? w->limit->n - w->under_way - w->spent : mq_bucket_tokens(&w->bucket);
     room -= w->promised + mq_window_reserve(tx, w, leaves);
     return room > 0 ? room : 0;
 }
@@ -130,8 +130,9 @@ static enum mq_status read_free(struct mq_tx *tx, struct mq_window *w, bool leav
 {
     int64_t at_s = tx->now_s;
     int64_t reserve = mq_window_reserve(tx, w, leaves) + need - 1;
-    int64_t left = w->limit->n - w->flying - reserve;
-    left += left <= 0 ? w->flying : 0; /* not before: as if all leases ended without a delivery */
+    int64_t left = w->limit->n - w->under_way - reserve;
+    left +=
+        left <= 0 ? w->under_way : 0; /* not before: as if all leases ended without a delivery */
     if (w->free_for != need) {
         w->free_for = need;
         w->free_s[0] = w->free_s[1] = 0;
@@ -166,7 +167,7 @@ static enum mq_status note_full(struct mq_tx *tx, struct mq_window *w, int64_t n
 
 static void take_room(struct mq_window *w, int64_t n)
 {
-    w->flying += n;
+    w->under_way += n;
     mq_bucket_take(&w->bucket, n);
     w->taken = true;
 }
@@ -481,11 +482,11 @@ void mq_windows_free(struct mq_windows *windows)
         free(windows->items[i].who);
         free(windows->items[i].rows);
     }
-    for (size_t i = 0; i < windows->flying_count; i++) {
-        mq_flying_clear(&windows->flying[i]);
+    for (size_t i = 0; i < windows->under_way_count; i++) {
+        mq_under_way_clear(&windows->under_way[i]);
     }
     free(windows->items);
-    free(windows->flying);
+    free(windows->under_way);
     free(windows->lines);
     free(windows);
 }

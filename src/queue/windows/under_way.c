@@ -33,34 +33,34 @@ int64_t mq_recipients_count(const struct mq_window *w, const struct mq_strings *
     return n;
 }
 
-void mq_flying_clear(struct mq_flying *one)
+void mq_under_way_clear(struct mq_under_way *one)
 {
     free(one->relay);
     free(one->from);
     free(one->to);
 }
 
-static enum mq_status add_flying(struct mq_windows *all, struct mq_flying *one,
-                                 struct mq_error *err)
+static enum mq_status add_under_way(struct mq_windows *all, struct mq_under_way *one,
+                                    struct mq_error *err)
 {
-    struct mq_flying *items = all->flying;
-    if (all->flying_count == all->flying_room) {
-        size_t room = all->flying_room ? 2 * all->flying_room : 64;
+    struct mq_under_way *items = all->under_way;
+    if (all->under_way_count == all->under_way_room) {
+        size_t room = all->under_way_room ? 2 * all->under_way_room : 64;
         items = realloc(items, room * sizeof(*items));
-        all->flying = items ? items : all->flying;
-        all->flying_room = items ? room : all->flying_room;
+        all->under_way = items ? items : all->under_way;
+        all->under_way_room = items ? room : all->under_way_room;
     }
     if (items) {
-        items[all->flying_count++] = *one;
+        items[all->under_way_count++] = *one;
         return MQ_OK;
     }
-    mq_flying_clear(one);
+    mq_under_way_clear(one);
     return mq_error_nomem(err);
 }
 
 /* Reads the domains of the recipients that a job has paid for. */
-static enum mq_status read_paid(const struct mq_tx *tx, struct mq_str list, struct mq_flying *out,
-                                struct mq_error *err)
+static enum mq_status read_paid(const struct mq_tx *tx, struct mq_str list,
+                                struct mq_under_way *out, struct mq_error *err)
 {
     struct mq_strings to = {0};
     if (!mq_settings_limit_by(&tx->settings, MQ_SCOPE_TO) || !list.data) {
@@ -80,32 +80,32 @@ static enum mq_status read_paid(const struct mq_tx *tx, struct mq_str list, stru
 }
 
 /* Reads what current leases have paid for, once in a transaction. */
-static enum mq_status read_flying(struct mq_tx *tx, struct mq_error *err)
+static enum mq_status read_under_way(struct mq_tx *tx, struct mq_error *err)
 {
     struct mq_windows *all = tx->windows;
-    if (all->has_flying) {
+    if (all->has_under_way) {
         return MQ_OK;
     }
-    enum mq_status status = mq_sql_query(tx->queue, MQ_SQL_FLYING, MQ_NO_ARGS, err);
+    enum mq_status status = mq_sql_query(tx->queue, MQ_SQL_UNDER_WAY, MQ_NO_ARGS, err);
     while (mq_sql_next(tx->queue, &status, err)) {
         struct mq_str relay = mq_sql_column_str(tx->queue, 0);
         struct mq_str from = mq_sql_column_str(tx->queue, 1);
-        struct mq_flying one = {.relay = relay.data ? mq_str_dup(relay) : NULL,
-                                .from = from.data ? mq_str_dup(from) : NULL,
-                                .paid = mq_sql_column_int(tx->queue, 2)};
+        struct mq_under_way one = {.relay = relay.data ? mq_str_dup(relay) : NULL,
+                                   .from = from.data ? mq_str_dup(from) : NULL,
+                                   .paid = mq_sql_column_int(tx->queue, 2)};
         status = read_paid(tx, mq_sql_column_str(tx->queue, 3), &one, err);
         if (status == MQ_OK) {
-            status = add_flying(all, &one, err);
+            status = add_under_way(all, &one, err);
         } else {
-            mq_flying_clear(&one);
+            mq_under_way_clear(&one);
         }
     }
-    all->has_flying = status == MQ_OK;
+    all->has_under_way = status == MQ_OK;
     return status;
 }
 
 /* How many of its recipients count for a window of a domain. */
-static int64_t count_to(const struct mq_window *w, const struct mq_flying *one)
+static int64_t count_to(const struct mq_window *w, const struct mq_under_way *one)
 {
     int64_t n = 0;
     for (size_t i = 0; i < one->to_count; i++) {
@@ -114,18 +114,19 @@ static int64_t count_to(const struct mq_window *w, const struct mq_flying *one)
     return w->limit->mails && n > 0 ? 1 : n;
 }
 
-enum mq_status mq_window_count_flying(struct mq_tx *tx, struct mq_window *w, struct mq_error *err)
+enum mq_status mq_window_count_under_way(struct mq_tx *tx, struct mq_window *w,
+                                         struct mq_error *err)
 {
-    MQ_TRY(read_flying(tx, err));
-    for (size_t i = 0; i < tx->windows->flying_count; i++) {
-        const struct mq_flying *one = &tx->windows->flying[i];
+    MQ_TRY(read_under_way(tx, err));
+    for (size_t i = 0; i < tx->windows->under_way_count; i++) {
+        const struct mq_under_way *one = &tx->windows->under_way[i];
         const struct mq_party party = {.relay = one->relay, .from = one->from};
         struct mq_str who;
         if (w->limit->scope == MQ_SCOPE_TO) {
-            w->flying += count_to(w, one);
+            w->under_way += count_to(w, one);
         } else if (mq_window_holds(w->limit, &party, &who) &&
                    mq_window_is_of(w, w->limit, who, mq_hash_lower(who))) {
-            w->flying += w->limit->mails ? 1 : one->paid;
+            w->under_way += w->limit->mails ? 1 : one->paid;
         }
     }
     return MQ_OK;
