@@ -82,7 +82,7 @@ final class Doctor extends Check
         return $this->findings->all;
     }
 
-    /** The database's file. Null: it is not a file, or the connection of a bootstrap file is lost. */
+    /** The database's file. Null: it is not a file, or the bootstrap file's connection is lost. */
     private function path(): ?string
     {
         try {

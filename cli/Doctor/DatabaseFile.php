@@ -89,8 +89,8 @@ final class DatabaseFile extends Check
         try {
             $pdo = new \PDO("sqlite:$path");
             $pdo->setAttribute(\PDO::ATTR_TIMEOUT, 2);
-            $isWal = $pdo->query('PRAGMA journal_mode')->fetchColumn() === 'wal';
-            if (filesize($path) > ($isWal ? self::CHECK_MAX : self::LOCKED_MAX)) {
+            $mode = ($pdo->query('PRAGMA journal_mode') ?: null)?->fetchColumn();
+            if (filesize($path) > ($mode === 'wal' ? self::CHECK_MAX : self::LOCKED_MAX)) {
                 $this->add(true, 'SQLite\'s quick check is left out: the database has '
                     . self::mebibytes((int) filesize($path)), '');
                 return;

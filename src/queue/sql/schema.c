@@ -149,10 +149,15 @@ static enum mq_status foreign(const struct shape *shape, const char *missing, st
                                   : "R");
 }
 
-/* Each version had the column for references, so the name that was given is wrong. If an empty column
- * were added, composing would find no reference, and mail would be deleted as orphaned. */
-static enum mq_status no_reference(const struct mq_queue *queue, struct mq_error *err)
+/* Fails if the queue's own job table has no column for references. Each version had it, so the name
+ * is wrong. With an empty column instead, composing would find no reference and take the mail for
+ * orphaned. */
+static enum mq_status check_reference(const struct mq_queue *queue, const struct shape *shape,
+                                      const bool *has, struct mq_error *err)
 {
+    if (shape->columns != mq_columns || !has[MQ_COL_ID] || has[MQ_COL_REFERENCE]) {
+        return MQ_OK;
+    }
     return mq_error_set(err, MQ_SCHEMA, "referenceColumn",
                         "table %s has no column %s: give the name of its column for references "
                         "(referenceColumn, --reference-column)",
@@ -189,11 +194,9 @@ static enum mq_status check_shape(struct mq_queue *queue, const struct shape *sh
     bool any = false;
     char missing[400] = "";
     size_t used = 0;
-    enum mq_status status = find_columns(queue, shape, has, &any, err);
-    bool is_job_table = shape->columns == mq_columns && has[MQ_COL_ID];
-    if (status == MQ_OK && is_ours && is_job_table && !has[MQ_COL_REFERENCE]) {
-        return no_reference(queue, err); /* before ALTER TABLE, which MySQL commits */
-    }
+    MQ_TRY(find_columns(queue, shape, has, &any, err));
+    /* Before ALTER TABLE, which MySQL commits. */
+    enum mq_status status = is_ours ? check_reference(queue, shape, has, err) : MQ_OK;
     for (size_t i = 0; i < shape->count && any && status == MQ_OK; i++) {
         if (!has[i] && is_ours && addable(shape, i)) {
             status = add_column(queue, &shape->columns[i], err);
