@@ -124,6 +124,8 @@ foreach ([['action' => 'switch', 'to' => 'off'], ['action' => 'switch', 'to' => 
 }
 echo implode(' ', array_map(fn(string $key) => json_encode($queue->config($key)), ['mailQueueEnabled', 'mailMaxPerHour', 'mailRedirectTo', 'mailBurst'])), "\n";
 $browser->get('/?view=settings');
+preg_match_all('/<button[^>]*>Save</', $browser->body, $buttons);
+must(count($buttons[0]) > 10 && array_unique($buttons[0]) === $buttons[0] && str_contains($buttons[0][0], 'aria-label="Save: '), 'each button says which setting it saves');
 foreach (MailQueue::configKeys() as $key => $about) {
     must(str_contains($browser->body, ">$key<") && str_contains($browser->body, htmlspecialchars($about['meaning'], ENT_QUOTES | ENT_HTML5)), $key);
 }
