@@ -7,9 +7,11 @@ for (const part of document.querySelectorAll('[data-every]')) {
     const refresh = async () => {
         last = Date.now();
         try {
-            const response = await fetch(part.dataset.from, {headers: {Accept: 'text/html'}});
-            if (response.status === 403) {
-                location.reload(); // logged out
+            const response = await fetch(part.dataset.from,
+                {headers: {Accept: 'text/html'}, redirect: 'manual'});
+            // Logged out: the application may redirect to its own login.
+            if (response.type === 'opaqueredirect' || [401, 403].includes(response.status)) {
+                location.reload();
             } else {
                 part.classList.toggle('old', !response.ok);
             }
