@@ -171,6 +171,11 @@ const flows = async (mode, javaScriptEnabled) => {
         equal(await page.textContent('.done'), '3 mails brought back.');
         equal(await count(page, 'parked'), '0');
     });
+    javaScriptEnabled && await check(name('a reload does not say again what was done'), async () => {
+        await page.reload();
+        equal(await heading(page), 'Overview');
+        equal(await page.locator('.done').count(), 0);
+    });
     await check(name('many at once'), async () => {
         await view(page, origin, 'mails&type=invoice');
         for (const box of await page.locator('tbody input').all()) {

@@ -36,3 +36,11 @@ for (const output of document.querySelectorAll('output[for]')) {
     output.hidden = false; // without this script it would show a number that is not the slider's
     slider?.addEventListener('input', () => { output.value = slider.value; });
 }
+
+/* A reload does not say again what an action did. */
+const here = new URL(location);
+if (here.searchParams.has('done')) {
+    here.searchParams.delete('done');
+    here.searchParams.delete('count');
+    history.replaceState(history.state, '', here);
+}
