@@ -40,8 +40,7 @@ final class Doctor extends Check
     public function findings(): array
     {
         $this->add(true, 'PHP ' . PHP_VERSION . ', mailqueue ' . phpversion('mailqueue'), '');
-        $path = $this->settings->databasePath();
-        $path = $path === null ? null : (realpath($path) ?: $path);
+        $path = $this->path();
         foreach (Retries::unread() as $name => $hint) {
             $this->add(false, "$name in the environment has no effect.$hint", 'Correct its name, '
                 . 'or unset it: mailqueue work --help lists the names.');
@@ -81,6 +80,17 @@ final class Doctor extends Check
             );
         }
         return $this->findings->all;
+    }
+
+    /** The database's file. Null: it is not a file, or the connection of a bootstrap file is lost. */
+    private function path(): ?string
+    {
+        try {
+            $path = $this->settings->databasePath();
+            return $path === null ? null : (realpath($path) ?: $path);
+        } catch (DatabaseException) { // asking the queue once more, below, adds the finding
+            return null;
+        }
     }
 
     private static function cure(string $reason, string $path): string

@@ -13,6 +13,7 @@ final class DatabaseFile extends Check
     private const DISK_MIN = 50 << 20;
     private const WAL_MAX = 64 << 20;
     private const CHECK_MAX = 512 << 20; // larger files take too long to read here
+    private const LOCKED_MAX = 64 << 20; // the same without a WAL: writers wait for the check
     private const SQLITE_CORRUPT = 11;
     private const SQLITE_NOTADB = 26;
 
@@ -27,7 +28,11 @@ final class DatabaseFile extends Check
     public function look(string $path): void
     {
         $this->volume($path); // first: reading the file may shorten its WAL
-        $this->integrity($path);
+        if (file_exists("$path-unsynced")) {
+            $this->unsynced($path);
+        } else {
+            $this->integrity($path);
+        }
         clearstatcache();
         $beside = ["$path-wal", "$path-shm", "$path-journal"];
         $beside = array_values(array_filter($beside, file_exists(...)));
@@ -57,11 +62,26 @@ final class DatabaseFile extends Check
         }
     }
 
+    /**
+     * A connection over PDO could be the last one, and copy the WAL into the database when it
+     * closes: src/db/sqlite/failed_sync.c says why that can destroy the file.
+     */
+    private function unsynced(string $path): void
+    {
+        $this->add(
+            false,
+            "the disk did not store the write-ahead log: $path-unsynced says so",
+            'Look for disk errors in the kernel\'s log (dmesg). Once the disk works, the next '
+            . 'enqueue() or run repairs the database and removes this file. Until then the '
+            . 'database is not checked.'
+        );
+    }
+
     /** Runs SQLite's quick check over PDO. Without pdo_sqlite, only opening the queue checks it. */
     private function integrity(string $path): void
     {
         $canRead = in_array('sqlite', class_exists('PDO') ? \PDO::getAvailableDrivers() : [], true)
-            && is_readable($path) && filesize($path) <= self::CHECK_MAX
+            && is_readable($path)
             && is_writable($path); // else SQLite may create a WAL that the owner cannot open
         if (!$canRead || $this->settings->bootstrap->queue !== null) {
             return;
@@ -69,6 +89,12 @@ final class DatabaseFile extends Check
         try {
             $pdo = new \PDO("sqlite:$path");
             $pdo->setAttribute(\PDO::ATTR_TIMEOUT, 2);
+            $isWal = $pdo->query('PRAGMA journal_mode')->fetchColumn() === 'wal';
+            if (filesize($path) > ($isWal ? self::CHECK_MAX : self::LOCKED_MAX)) {
+                $this->add(true, 'SQLite\'s quick check is left out: the database has '
+                    . self::mebibytes((int) filesize($path)), '');
+                return;
+            }
             $said = (string) ($pdo->query('PRAGMA quick_check(1)') ?: null)?->fetchColumn();
         } catch (\PDOException $e) {
             $code = $e->errorInfo[1] ?? 0;

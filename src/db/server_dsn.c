@@ -126,6 +126,14 @@ static void show(struct mq_buffer *shown, const struct item *item)
 /* PDO ignores other names, so a mistyped "prot" would silently connect to another server. */
 static const char mysql_names[] = "host port dbname unix_socket charset user password";
 
+/* Paths of files are not secret. libpq 18 also has oauth_client_secret, scram_client_key and
+ * scram_server_key. */
+static bool is_secret(struct mq_str name)
+{
+    return (has_word(name, "pass") && !has_word(name, "file")) || has_word(name, "secret") ||
+           mq_str_begins_nocase(name, "scram_");
+}
+
 static enum mq_status take_item(struct mq_server_dsn *dsn, struct mq_buffer *shown,
                                 const struct item *item, struct mq_error *err)
 {
@@ -138,8 +146,7 @@ static enum mq_status take_item(struct mq_server_dsn *dsn, struct mq_buffer *sho
     }
     dsn->has_user = dsn->has_user || mq_str_equal(item->name, MQ_STR("user"));
     dsn->has_password = dsn->has_password || mq_str_equal(item->name, MQ_STR("password"));
-    dsn->has_secret = dsn->has_secret ||
-                      (given && has_word(item->name, "pass") && !has_word(item->name, "file")) ||
+    dsn->has_secret = dsn->has_secret || (given && is_secret(item->name)) ||
                       (has_word(item->value, "://") && has_word(item->value, "@"));
     if (mq_str_equal(item->name, MQ_STR("connect_timeout"))) {
         /* A blank, a quote or NUL follows the number, so strtol() stops there. */

@@ -143,6 +143,7 @@ struct mq_db *mq_queue_db(struct mq_queue *queue)
 enum mq_status mq_queue_reopen(struct mq_queue *queue, struct mq_error *err)
 {
     queue->listens = false;
+    queue->ready = false; /* the file can be another one now, with older tables */
     mq_suppress_free(queue);
     return queue->db->driver->reopen(queue->db, err);
 }

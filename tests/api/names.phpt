@@ -49,6 +49,13 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
         echo "$what: ", thrown(fn() => $backend->queue(...$arguments)), "\n";
     }
 
+    /* Tables of an older version are not upgraded with a wrong name of their column. */
+    $pdo->exec("UPDATE settings SET {$quote}value{$quote} = '1' WHERE {$quote}key{$quote} = 'mailSchemaVersion:Mails'");
+    $pdo->exec("ALTER TABLE {$quote}Mails{$quote} DROP COLUMN recipient_id");
+    echo thrown(fn() => $backend->queue(table: 'Mails', configTable: 'settings', referenceColumn: 'registration')), "\n";
+    $row = $pdo->query("SELECT * FROM {$quote}Mails{$quote}")->fetch(PDO::FETCH_ASSOC);
+    var_dump(isset($row['registration_number']), array_key_exists('registration', $row), array_key_exists('recipient_id', $row));
+
     /* Another program's rows are left alone. */
     $pdo->exec('CREATE TABLE taken (x INTEGER)');
     $pdo->exec('CREATE TABLE colors (name VARCHAR(9), v VARCHAR(9))');
@@ -76,5 +83,9 @@ reference column: ValueError: MailQueue::__construct(): Argument #4 ($referenceC
 reference column, taken: ValueError: referenceColumn "status" is another column of the queue
 orphan check: ValueError: MailQueue::__construct(): Argument #5 ($orphanCheck) must be "table.column" or null
 orphan check, no column: ValueError: MailQueue::__construct(): Argument #5 ($orphanCheck) must be "table.column" or null
+MailQueue\DatabaseException [schema]: table Mails has no column registration: give the name of its column for references (referenceColumn, --reference-column)
+bool(true)
+bool(false)
+bool(false)
 MailQueue\DatabaseException [schema]: a table taken exists that is not the queue's: it lacks …
 MailQueue\DatabaseException [database]

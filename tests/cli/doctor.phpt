@@ -77,6 +77,20 @@ echo '"', $roots($run($app, ['DOCUMENT_ROOT' => "$dir/app"])), "\"\n";
 // Without one, the current directory does not matter.
 echo '"', $roots($run($app, ['MAIL_QUEUE_LOG' => temp_home() . '/x.log'])), "\"\n";
 
+// Without a WAL, writers wait for the quick check.
+(new PDO("sqlite:$dir/big.sqlite"))->exec('CREATE TABLE big (x); INSERT INTO big VALUES (zeroblob(65 << 20))');
+$checks = static fn(string $path): string => implode(', ', preg_grep('/quick check/', array_column(json_decode($run($path)[1], true), 'what'))) ?: 'no check';
+echo $checks("$dir/big.sqlite"), "\n";
+(new PDO("sqlite:$dir/big.sqlite"))->exec('PRAGMA journal_mode = wal');
+echo $checks("$dir/big.sqlite"), "\n";
+
+// After a failed sync, only the queue itself may copy the WAL into the database.
+$wal = new MailQueue("$dir/wal.sqlite", journal: 'wal');
+$wal->enqueue(mail_fields());
+exec('cd ' . escapeshellarg($dir) . ' && cp wal.sqlite un.sqlite && cp wal.sqlite-wal un.sqlite-wal && touch un.sqlite-unsynced');
+$un = $run("$dir/un.sqlite");
+echo implode("\n", preg_grep('/-unsynced/', explode("\n", $found($un)))), "\n", str_contains($un[1], 'quick check') ? "checked!\n" : '', file_exists("$dir/un.sqlite-unsynced") ? "not repaired\n" : '', $checks("$dir/un.sqlite"), "\n";
+
 // Corrupt: no page of the tables is left, but the file header says that it is a database.
 $bytes = file_get_contents($app);
 file_put_contents("$dir/bad.sqlite", substr($bytes, 0, 8192) . random_bytes(strlen($bytes) - 8192));
@@ -119,5 +133,9 @@ database is under %/public_html, which looks like a document root, log is under 
 log is under %/served, which looks like a document root
 ""
 ""
+SQLite's quick check is left out: the database has 65 MiB
+the database passes SQLite's quick check
+  the disk did not store the write-ahead log: %/un.sqlite-unsynced says so -- Look for disk errors in the kernel's log
+the database passes SQLite's quick check
 corrupt: exit 1, with a cure
 garbage: exit 1, with a cure

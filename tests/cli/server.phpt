@@ -68,6 +68,14 @@ $process = proc_open($php, [1 => ['pipe', 'w'], 2 => ['redirect', 1]], $pipes, t
 $text = stream_get_contents($pipes[1]);
 show([proc_close($process), $text, '']);
 
+echo "-- a bootstrap file's connection is lost\n";
+$boot = temp_directory() . '/boot.php';
+$new = 'new PDO(' . var_export($dsn, true) . ')';
+file_put_contents($boot, "<?php\n\$pdo = $new;\n\$queue = new MailQueue(\$pdo);\n\$id = \$pdo->query('SELECT pg_backend_pid()')->fetchColumn();\n"
+    . "($new)->exec(\"SELECT pg_terminate_backend(\$id)\");\nreturn ['queue' => \$queue];\n");
+[$code, $output, $errors] = $run(['doctor', '--bootstrap', $boot]);
+echo "exit $code $errors", implode("\n", preg_grep('/^(ok    mail|look|      )/', explode("\n", $output))), "\n";
+
 echo "-- away\n";
 $server->stop();
 foreach ([['status'], ['list'], ['show', '1'], ['retry'], ['hold', '1'], ['delete', '1'], ['config'], ['migrate'], ['mailq'], ['work'], ['sendmail', '-t'], ['sendmail', '-bs']] as $words) {
@@ -152,6 +160,10 @@ exit 78
 mailqueue: pgsql:host=%;dbname=none cannot be opened: SQLSTATE[08006] [7] connection to server on socket "%/.s.PGSQL.5432" failed: FATAL:  database "none" does not exist: correct the DSN, or user and password (MAILQUEUE_DATABASE_USER, MAILQUEUE_DATABASE_PASSWORD_FILE)
 exit 78
 mailqueue: $database: PHP's extension pdo_pgsql is not loaded: install it (Debian: apt-get install php-pgsql) and look at php --ini for the place where this PHP loads extensions
+-- a bootstrap file's connection is lost
+exit 1 ok    mail goes to null://null
+look  SQLSTATE[HY000]: General error: 7 no connection to the server: the connection is lost: open a new PDO and a MailQueue with it; what was being committed may be stored or not
+      Start the server, or check its log and the way to it (host, firewall).
 -- away
 status: exit 75 
 list: exit 75 

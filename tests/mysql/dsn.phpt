@@ -37,6 +37,7 @@ echo 'read over one: ', $queue->stats()->pending, "\n";
 $kill();
 echo 'claimed: ', $queue->claim()[0]->id, "\n";
 echo 'waits for locks: ';
+$root->exec('SET GLOBAL lock_wait_timeout = 50'); // the default is a day
 $queue = new MailQueue($dsn, busyTimeout: 100);
 $root->exec('BEGIN');
 $root->query('SELECT * FROM test1.mail_queue FOR UPDATE')->fetchAll();
@@ -44,6 +45,12 @@ $begin = microtime(true);
 echo thrown(fn() => $queue->delete([2])), "\n";
 must(microtime(true) - $begin < 40, 'not for long');
 $root->exec('ROLLBACK');
+echo 'waits for tables: ';
+$root->exec('LOCK TABLES test1.mail_queue WRITE');
+$begin = microtime(true);
+echo thrown(fn() => $queue->enqueue(mail_fields())), "\n";
+must(microtime(true) - $begin < 40, 'not for long');
+$root->exec('UNLOCK TABLES');
 $queue = null;
 must(wait_until(fn() => $sessions() === 0), 'the session ends with the queue');
 echo 'the last charset counts: ', thrown(fn() => new MailQueue("$dsn;charset=gbk")), "\n";
@@ -77,7 +84,8 @@ $code = show($run('work', '--table=mails'));
 enqueued over a connection reopened: 2
 read over one: 2
 claimed: 1
-waits for locks: MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wait timeout exceeded; try restarting transaction: keep other connections' transactions short, or raise innodb_lock_wait_timeout
+waits for locks: MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wait timeout exceeded; try restarting transaction: keep other connections' transactions short, or raise innodb_lock_wait_timeout and lock_wait_timeout
+waits for tables: MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wait timeout exceeded; try restarting transaction: keep other connections' transactions short, or raise innodb_lock_wait_timeout and lock_wait_timeout
 the last charset counts: MailQueue\Exception: $database: the connection's character set is gbk for statements and gbk for comparisons, which would change stored text: add charset=utf8mb4 to the DSN
 -- away
 MailQueue\DatabaseException [io]: mysql:unix_socket=DIR/socket;charset=utf8mb4;dbname=test1 cannot be opened: SQLSTATE[HY000] [2002] Connection refused: is the server up, and are host and port right?

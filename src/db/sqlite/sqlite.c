@@ -12,6 +12,7 @@
 static void rollback(struct mq_db *db)
 {
     struct mq_sqlite *self = mq_sqlite_of(db);
+    bool begun = self->begun;
     if (mq_sqlite_forked(db)) {
         return;
     }
@@ -20,7 +21,8 @@ static void rollback(struct mq_db *db)
     if (self->handle && !sqlite3_get_autocommit(self->handle)) {
         mq_sqlite_run_fixed(self, MQ_FIXED_ROLLBACK, NULL);
     }
-    if (self->handle && !self->replaced) {
+    /* If begin() failed, it has tried the repair, which can write 128 MiB. */
+    if (begun && self->handle && !self->replaced) {
         mq_sqlite_after_failed_sync(self, NULL);
     }
 }

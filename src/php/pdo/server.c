@@ -174,11 +174,14 @@ static void set_mysql_options(const struct connect *connect, zval *options)
     int seconds = (connect->busy_timeout_ms + 999) / 1000;
     zval value;
     ca = ca && *ca ? ca : MAILQUEUE_G(database_ssl_ca);
-    /* The second setting takes the locks from a stopped process. Only MariaDB has it. */
+    seconds = seconds > 0 ? seconds : 1;
+    /* The second setting is for LOCK TABLES and ALTER TABLE, whose default is a day. The third one
+     * takes the locks from a stopped process. Only MariaDB has it. */
     ZVAL_STR(&value, zend_strpprintf(0,
-                                     "SET SESSION innodb_lock_wait_timeout = %d "
+                                     "SET SESSION innodb_lock_wait_timeout = %d, "
+                                     "lock_wait_timeout = %d "
                                      "/*M!, idle_write_transaction_timeout = 60 */",
-                                     seconds > 0 ? seconds : 1));
+                                     seconds, seconds));
     set_mysql_option(connect, options, "MYSQL_ATTR_INIT_COMMAND", value);
     ZVAL_FALSE(&value);
     set_mysql_option(connect, options, "MYSQL_ATTR_MULTI_STATEMENTS", value);

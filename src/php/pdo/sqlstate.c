@@ -38,7 +38,7 @@ static const struct {
      {"5"}},
     {{MQ_BUSY, SHORT "lock_timeout"}, {NULL, "55P03"}},
     {{MQ_BUSY, SHORT "statement_timeout"}, {NULL, "57014"}},
-    {{MQ_BUSY, SHORT "innodb_lock_wait_timeout"}, {NULL, NULL, "1205"}},
+    {{MQ_BUSY, SHORT "innodb_lock_wait_timeout and lock_wait_timeout"}, {NULL, NULL, "1205"}},
     {{MQ_BUSY, SHORT "max_statement_time (MySQL: max_execution_time)"}, {NULL, NULL, "1969 3024"}},
     {{MQ_BUSY, "somebody ended the statement: try again"}, {NULL, NULL, "1317"}},
     {{MQ_BUSY, "too many connections: try again, or raise max_connections"},

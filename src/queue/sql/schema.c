@@ -149,11 +149,21 @@ static enum mq_status foreign(const struct shape *shape, const char *missing, st
                                   : "R");
 }
 
+/* Each version had the column for references, so the name that was given is wrong. If an empty column
+ * were added, composing would find no reference, and mail would be deleted as orphaned. */
+static enum mq_status no_reference(const struct mq_queue *queue, struct mq_error *err)
+{
+    return mq_error_set(err, MQ_SCHEMA, "referenceColumn",
+                        "table %s has no column %s: give the name of its column for references "
+                        "(referenceColumn, --reference-column)",
+                        queue->names.table, queue->names.reference);
+}
+
 /* Whether the column can be added to a table of the queue that lacks it. */
 static bool addable(const struct shape *shape, size_t i)
 {
     const char *type = shape->columns[i].type;
-    return i > 0 && shape->columns == mq_columns &&
+    return i > 0 && i != MQ_COL_REFERENCE && shape->columns == mq_columns &&
            (!strstr(type, "NOT NULL") || strstr(type, "DEFAULT"));
 }
 
@@ -180,6 +190,10 @@ static enum mq_status check_shape(struct mq_queue *queue, const struct shape *sh
     char missing[400] = "";
     size_t used = 0;
     enum mq_status status = find_columns(queue, shape, has, &any, err);
+    bool is_job_table = shape->columns == mq_columns && has[MQ_COL_ID];
+    if (status == MQ_OK && is_ours && is_job_table && !has[MQ_COL_REFERENCE]) {
+        return no_reference(queue, err); /* before ALTER TABLE, which MySQL commits */
+    }
     for (size_t i = 0; i < shape->count && any && status == MQ_OK; i++) {
         if (!has[i] && is_ours && addable(shape, i)) {
             status = add_column(queue, &shape->columns[i], err);

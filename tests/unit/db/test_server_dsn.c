@@ -65,6 +65,10 @@ static void test_shown(void **state)
     shows("pgsql:host=db;sslpassword=x", "pgsql:host=db", true);
     shows("pgsql:host=db;Password=s3cr", "pgsql:host=db", true);
     shows("pgsql:host=db;passfile=/x", "pgsql:host=db", false);
+    shows("pgsql:host=db;oauth_client_id=mq;oauth_client_secret=s3cr", "pgsql:host=db", true);
+    shows("pgsql:host=db;oauth_client_id=mq;oauth_client_secret=", "pgsql:host=db", false);
+    shows("pgsql:host=db;scram_client_key=s3cr", "pgsql:host=db", true);
+    shows("pgsql:host=db;sslkey=/x", "pgsql:host=db", false);
     shows("pgsql:host=db;dbname=postgres://u:s3cr@h/db", "pgsql:host=db", true);
     shows("pgsql:dbname='host=x password=s3cr'", "pgsql:", false);
     shows("mysql:host=db;password=;;s3cr", "mysql:host=db", true);

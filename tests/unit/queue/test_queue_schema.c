@@ -213,6 +213,29 @@ static void test_column_added(void **state)
     fx_close(&fx);
 }
 
+/* An empty column for references would make mail orphaned, so a wrong name changes nothing. */
+static void test_reference_column_not_added(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_init(&fx);
+    fx.options.reference_column = "number";
+    fx_open_with(&fx, NULL);
+    fx_sql(&fx, "ALTER TABLE mail_queue DROP COLUMN fields;"
+                "UPDATE config SET value = '1' WHERE key = 'mailSchemaVersion'");
+    char *before = fx_text(&fx, "SELECT group_concat(sql) FROM sqlite_master");
+    snprintf(fx.queue->names.reference, MQ_NAME_MAX, "nunber");
+    fx.queue->ready = false;
+    assert_int_equal(mq_queue_prepare(fx.queue, &fx.err), MQ_SCHEMA);
+    assert_string_equal(fx.err.field, "referenceColumn");
+    assert_non_null(strstr(fx.err.text, "mail_queue has no column nunber: give"));
+    fx_assert_text(&fx, "SELECT group_concat(sql) FROM sqlite_master", before);
+    snprintf(fx.queue->names.reference, MQ_NAME_MAX, "number");
+    assert_int_equal(mq_queue_prepare(fx.queue, &fx.err), MQ_OK);
+    free(before);
+    fx_close(&fx);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -436,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_foreign_table),
         cmocka_unit_test(test_foreign_table_is_left),
         cmocka_unit_test(test_column_added),
+        cmocka_unit_test(test_reference_column_not_added),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_names_in_another_case),
         cmocka_unit_test(test_plans),
