@@ -1,6 +1,6 @@
 /* OAuth2 accounts: which files are taken, and the JWT of a client that has a certificate.
  * tests/oauth has the same with servers. */
-/* link: -Wl,--wrap=flock */
+/* link: -Wl,--wrap=flock,--wrap=mq_clock_monotonic_ms */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,6 +51,15 @@ int __wrap_flock(int fd, int operation)
 {
     errno = flock_error;
     return flock_error ? -1 : __real_flock(fd, operation);
+}
+
+static int64_t ahead_ms; /* added to the clock */
+int64_t __real_mq_clock_monotonic_ms(void);
+int64_t __wrap_mq_clock_monotonic_ms(void);
+
+int64_t __wrap_mq_clock_monotonic_ms(void)
+{
+    return __real_mq_clock_monotonic_ms() + ahead_ms;
 }
 
 static const char *path(const char *name)
@@ -245,6 +254,49 @@ static int listen_here(int *port)
     return fd;
 }
 
+static void put_endpoint(const char *name, int port)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "{\"grant\":\"refresh_token\",\"client_id\":\"me\",\"refresh_token\":\"r1\","
+             "\"token_endpoint\":\"http://127.0.0.1:%d/\"}",
+             port);
+    put(name, text, 0600);
+}
+
+/* A server that names a longer time is asked again after a day, not sooner. */
+static void test_asked_again(void **state)
+{
+    static const char answer[] = "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 172800\r\n"
+                                 "Content-Length: 0\r\n\r\n";
+    struct mq_oauth *account = NULL;
+    struct pollfd polled = {.events = POLLIN};
+    char text[512];
+    int port = 0;
+    (void)state;
+    polled.fd = listen_here(&port);
+    put_endpoint("h.json", port);
+    assert_int_equal(mq_oauth_open(directory, "h", &account, &err), MQ_OK);
+    mq_oauth_step(account);
+    int server = accept(polled.fd, NULL, NULL);
+    assert_true(server >= 0);
+    assert_true(read(server, text, sizeof text) > 0);
+    assert_int_equal(write(server, answer, sizeof answer - 1), sizeof answer - 1);
+    for (int i = 0; i < 1000 && mq_oauth_step(account) != MQ_OAUTH_FAILED; i++) {
+        poll(NULL, 0, 10);
+    }
+    close(server);
+    ahead_ms += 3600000;
+    assert_int_equal(mq_oauth_step(account), MQ_OAUTH_FAILED);
+    assert_int_equal(poll(&polled, 1, 0), 0);
+    ahead_ms += 86400000;
+    mq_oauth_step(account);
+    assert_int_equal(poll(&polled, 1, 1000), 1);
+    close(polled.fd); /* ends the request */
+    mq_oauth_free(account);
+    ahead_ms = 0;
+}
+
 /* While the relay is in trouble, no session asks for the token. */
 static void test_goes_on(void **state)
 {
@@ -258,11 +310,7 @@ static void test_goes_on(void **state)
     int port = 0;
     (void)state;
     int listener = listen_here(&port);
-    snprintf(text, sizeof text,
-             "{\"grant\":\"refresh_token\",\"client_id\":\"me\",\"refresh_token\":\"r1\","
-             "\"token_endpoint\":\"http://127.0.0.1:%d/\"}",
-             port);
-    put("g.json", text, 0600);
+    put_endpoint("g.json", port);
     const char *relay = "smtp://me@127.0.0.1?auth=oauth2&account=g";
     assert_int_equal(mq_dsn_parse(mq_str_of(relay), &dsn, &err), MQ_OK);
     assert_int_equal(mq_connector_new(&dsn, &options, &connector, &err), MQ_OK);
@@ -455,6 +503,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_replace, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_left, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_goes_on, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_asked_again, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_refused, make_directory, remove_directory),
 #ifdef MQ_HAVE_OPENSSL
         cmocka_unit_test_setup_teardown(test_assertion, make_directory, remove_directory),
