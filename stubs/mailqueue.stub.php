@@ -253,8 +253,8 @@ namespace {
 
         /**
          * Without cron: sends what is due in the web server's process, after the visitor has the response.
-         * PHP must be able to end the response first (fastcgi_finish_request(): FPM, FrankenPHP;
-         * litespeed_finish_request(): LiteSpeed); else this does nothing and says so once in PHP's error
+         * PHP must be able to end the response first (fastcgi_finish_request(): FPM, FrankenPHP
+         * without its worker mode; litespeed_finish_request(): LiteSpeed); else this does nothing and says so once in PHP's error
          * log. At most one process of a host does this at a time, at most every 10 seconds for a queue, and
          * none while a worker runs. The transport is that of the ini setting mailqueue.transport. The
          * session is closed and the response ends after the application's shutdown functions: what

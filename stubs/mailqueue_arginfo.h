@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 9e8bf1ddcf94fd311b862b2f2d8a319eefab6f0b */
+ * Stub hash: ac07f7d0285b8bf53a0f39f48a16bdf0dd7c67d7 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)

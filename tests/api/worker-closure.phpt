@@ -49,6 +49,11 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo "a destructor's exception:\n";
     outcome($queue, fn() => new class { public function __destruct() { throw new LogicException('too late'); } });
 
+    echo "what it starts can see that its mail is on its way:\n";
+    $depth = null;
+    outcome($queue, function () use (&$depth): void { $depth = trim((string) shell_exec('echo $MAILQUEUE_TRANSPORT_DEPTH')); });
+    echo "depth $depth, then ", json_encode(getenv('MAILQUEUE_TRANSPORT_DEPTH')), "\n";
+
     echo "redirected:\n";
     $queue->setConfig('mailRedirectTo', '@test.example');
     outcome($queue, function (Job $job, string $message, string $from, array $recipients): void {
@@ -83,6 +88,9 @@ empty: sent 0 tryLater 1 refused 0 parked 0 released 0; Failed attempts 1 ["Argu
 empty: sent 0 tryLater 0 refused 0 parked 1 released 0; Parked attempts 1 ["RuntimeException: for the last time",[]]
 a destructor's exception:
 empty: sent 1 tryLater 0 refused 0 parked 0 released 0; gone
+what it starts can see that its mail is on its way:
+empty: sent 1 tryLater 0 refused 0 parked 0 released 0; gone
+depth 1, then false
 redirected:
 ann@test.example ann@test.example X-Original-To: ann@example.net same
 empty: sent 1 tryLater 0 refused 0 parked 0 released 0; gone

@@ -45,6 +45,15 @@ $add('numbers', $line('ann', '{"note": 3.00, "price": 12.50}') . $line('bea', '{
     . '{"fields": {"fields": {"note": 1}, "note": "\\"fields\\": {}}", "price": 7.0}, "name": "\\"fields\\": {\\"price\\": 1}", "address": "di@example.net"}' . "\n"
     . $line('ed', '{"note": 1.}') . $line('fay', '{"note": 01}') . $line('gus', '"text"') . $line('hal', '[1.0]') . $line('ida', '{}') . $line('jo', '{"note": 1, "note": 2}'));
 
+echo "-- values that are references\n";
+$person = ['address' => ' eve@example.net ', 'name' => null, 'fields' => ['note' => 'Eve']];
+foreach ($person as &$value) {
+    $value = is_string($value) ? trim($value) : $value;
+}
+unset($value);
+$referenced = $queue->campaign('numbers');
+echo $referenced->add([$person]), ' ', preg_split('/\R\R/', $referenced->preview('eve@example.net'))[1], "\n";
+
 echo "-- the message was set after the recipients\n";
 $late = $queue->campaign('late');
 $fields = fn(string $text): array => ['from' => 'news@example.org', 'subject' => 'x', 'text' => $text];
@@ -98,6 +107,9 @@ bea@example.net: "1e3"
 cy@example.net: "12345678901234567890123 1.10 -0.0 2.0"
 di@example.net: "\"fields\": {}} 7.0"
 ida@example.net: "-"
+-- values that are references
+1 Eve
+
 -- the message was set after the recipients
 MailQueue\MessageException [text]: text: line 1, column 7: the field "frist" is missing; give it, or write {{frist|default("…")}} draft
 running

@@ -209,7 +209,7 @@ free
 -- where the response cannot be finished
 bool(false)
 bool(false)
-MailQueue::runAfterResponse() does nothing: PHP's "cli" cannot end the response before the script ends; start bin/mailqueue work by cron instead
+MailQueue::runAfterResponse() does nothing: PHP's "cli" cannot end the response before the script ends, or it runs one script for many requests; start bin/mailqueue work by cron instead
 ValueError: MailQueue::runAfterResponse(): Argument #1 ($seconds) must be between 1 and 300 (seconds)
 ValueError: MailQueue::runAfterResponse(): Argument #2 ($mails) must be between 1 and 1000
 TypeError: MailQueue::runAfterResponse(): Argument #5 ($relays) must be of type Closure|array|null, string given

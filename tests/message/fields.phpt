@@ -44,6 +44,13 @@ foreach ([0, 1795255200, new DateTimeImmutable('2026-11-21 12:00', new DateTimeZ
     echo '  ', header_of(job(['date' => $date])->message, 'Date'), "\n";
 }
 echo '  now: ', abs(strtotime(header_of(job(['date' => null])->message, 'Date')) - time()) < 60 ? 'ok' : 'wrong', "\n";
+$later = new MailQueue(database());
+foreach ([mail_fields(), ['date' => 0] + mail_fields(), "From: a@example.org\nTo: b@example.net\nSubject: x\n\nx\n"] as $message) {
+    foreach ([4102444800, 1] as $time) {
+        $date = strtotime(header_of($later->job($later->enqueue($message, sendAt: $time))->message, 'Date'));
+        echo '  sent at ', $time, ': ', abs($date - time()) < 60 ? 'now' : $date, "\n";
+    }
+}
 
 echo "message_id\n";
 foreach (['abc.1@example.org', '<abc.2@example.org>', new Text('x@y')] as $id) {
@@ -104,6 +111,12 @@ date
   Sat, 21 Nov 2026 17:00:00 +0000
   Sat, 21 Nov 2026 10:00:00 +0000
   now: ok
+  sent at 4102444800: 4102444800
+  sent at 1: now
+  sent at 4102444800: 0
+  sent at 1: 0
+  sent at 4102444800: 4102444800
+  sent at 1: now
 message_id
   <abc.1@example.org> ok
   <abc.2@example.org> ok

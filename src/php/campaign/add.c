@@ -102,10 +102,8 @@ static enum mq_status read_fields(HashTable *map, smart_str *json, struct mq_str
 
 static enum mq_status take_array(struct call *call, HashTable *map, smart_str *json)
 {
-    static const char *const keys[] = {"address", "name", "fields"};
     struct mq_addressee to = {.address = MQ_STR(""), .fields = MQ_STR("")};
     struct mq_error *err = &call->err;
-    MQ_TRY(mq_php_check_keys(NULL, map, keys, 3, err));
     MQ_TRY(read_fields(map, json, &to.fields, err));
     MQ_TRY(read_text(map, "address", &to.address, err));
     MQ_TRY(read_text(map, "name", &to.name, err));
@@ -115,7 +113,9 @@ static enum mq_status take_array(struct call *call, HashTable *map, smart_str *j
 
 static enum mq_status take_one(struct call *call, zval *item)
 {
+    static const char *const keys[] = {"address", "name", "fields"};
     smart_str json = {0};
+    zval copy;
     if (Z_TYPE_P(item) == IS_STRING) {
         const struct mq_addressee to = {.address = mq_php_str(Z_STR_P(item))};
         struct mq_queue *queue = mq_php_queue_opened(call->self.object);
@@ -124,8 +124,11 @@ static enum mq_status take_one(struct call *call, zval *item)
     if (Z_TYPE_P(item) != IS_ARRAY) {
         return mq_php_wrong_type("address", "an address or an array", item, &call->err);
     }
-    enum mq_status status = take_array(call, Z_ARRVAL_P(item), &json);
+    MQ_TRY(mq_php_check_keys(NULL, Z_ARRVAL_P(item), keys, 3, &call->err));
+    mq_php_copy_values(Z_ARRVAL_P(item), &copy);
+    enum mq_status status = take_array(call, Z_ARRVAL(copy), &json);
     smart_str_free(&json);
+    zval_ptr_dtor(&copy);
     return status;
 }
 

@@ -51,6 +51,20 @@ static void call(const char *function, uint32_t count, zval *arguments)
     zval_ptr_dtor(&name);
 }
 
+/* FrankenPHP's worker script outlives the requests that it handles in this function: PHP calls no
+ * shutdown function at the end of a request. */
+static bool is_in_worker_script(void)
+{
+    for (zend_execute_data *call = EG(current_execute_data); call; call = call->prev_execute_data) {
+        const zend_function *f = call->func;
+        if (f && !f->common.scope && f->common.function_name &&
+            zend_string_equals_literal(f->common.function_name, "frankenphp_handle_request")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* PHP's function that ends the response while the script goes on; NULL: this SAPI has none. */
 static const char *find_finisher(void)
 {
@@ -96,8 +110,10 @@ static void tell_no_finisher(void)
     MAILQUEUE_G(told_no_finisher) = true;
     zend_string *text = zend_strpprintf(
         0,
-        NAME " does nothing: PHP's \"%s\" cannot end the response before the script ends; "
-             "start bin/mailqueue work by cron instead",
+        NAME
+        " does nothing: PHP's \"%s\" cannot end the response before the script ends, or it runs "
+        "one script for many requests; "
+        "start bin/mailqueue work by cron instead",
         sapi_module.name);
     php_log_err(ZSTR_VAL(text));
     zend_string_release(text);
@@ -121,7 +137,7 @@ ZEND_METHOD(MailQueue, runAfterResponse)
         !mq_php_relays_are(5, run->relays)) {
         RETURN_THROWS();
     }
-    if (find_finisher() && exists("register_shutdown_function")) {
+    if (find_finisher() && !is_in_worker_script() && exists("register_shutdown_function")) {
         call_at_end(&after, false);
         RETURN_BOOL(!EG(exception));
     }

@@ -144,17 +144,9 @@ enum mq_status mq_php_arguments_read(struct mq_php_arguments *args, HashTable *a
     static const char *const names[] = {"message",    "reference", "type",        "priority",
                                         "sendAt",     "expiresAt", "maxAttempts", "envelopeFrom",
                                         "recipients", "dsn",       "relay",       "list"};
-    zend_string *key;
-    zval copy, *value;
+    zval copy;
     MQ_TRY(mq_php_check_keys(NULL, array, names, sizeof names / sizeof *names, err));
-    /* Read a copy: a conversion can run PHP code, which could change referenced values. */
-    array_init_size(&copy, zend_hash_num_elements(array));
-    ZEND_HASH_FOREACH_STR_KEY_VAL (array, key, value) {
-        ZVAL_DEREF(value);
-        Z_TRY_ADDREF_P(value);
-        zend_hash_add_new(Z_ARRVAL(copy), key, value);
-    }
-    ZEND_HASH_FOREACH_END();
+    mq_php_copy_values(array, &copy);
     enum mq_status status = read_arguments(args, Z_ARRVAL(copy), err);
     zval_ptr_dtor(&copy);
     return status;

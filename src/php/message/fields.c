@@ -163,6 +163,19 @@ enum mq_status mq_php_read_text(struct mq_php_path path, const zval *value, stru
     return MQ_OK;
 }
 
+void mq_php_copy_values(HashTable *array, zval *out)
+{
+    zend_string *key;
+    zval *value;
+    array_init_size(out, zend_hash_num_elements(array));
+    ZEND_HASH_FOREACH_STR_KEY_VAL (array, key, value) {
+        ZVAL_DEREF(value);
+        Z_TRY_ADDREF_P(value);
+        zend_hash_add_new(Z_ARRVAL_P(out), key, value);
+    }
+    ZEND_HASH_FOREACH_END();
+}
+
 zval *mq_php_fields_find(HashTable *array, const char *key)
 {
     zval *value = zend_hash_str_find(array, key, strlen(key));

@@ -261,11 +261,13 @@ static enum mq_status take_list(struct mq_php_mail *mail, const zend_string *giv
 enum mq_status mq_php_mail_compose(struct mq_php_mail *mail, const zval *value,
                                    const struct mq_job *job, struct mq_error *err)
 {
+    struct mq_clock clock = mq_clock_system();
     const struct mq_php_message *message = mq_php_message_of(value);
     MQ_TRY(
         deduce_envelope(mail, message, job->envelope_from != NULL, job->recipients.count > 0, err));
     mail->message_id = mq_str_dup(mq_str_of(job->message_id));
-    MQ_TRY(mail->message_id ? make_body(mail, message, job->created_at, err) : mq_error_nomem(err));
+    MQ_TRY(mail->message_id ? make_body(mail, message, mq_clock_now_s(&clock), err)
+                            : mq_error_nomem(err));
     return take_relay(mail, err);
 }
 
@@ -307,7 +309,8 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
                            err));
     MQ_TRY(make_message_id(mail, message, err));
     if (message) {
-        MQ_TRY(make_body(mail, message, now_s, err));
+        int64_t date_s = args->send_at > now_s ? args->send_at : now_s;
+        MQ_TRY(make_body(mail, message, date_s, err));
         MQ_TRY(take_relay(mail, err));
     }
     MQ_TRY(take_list(mail, args->list, err));
