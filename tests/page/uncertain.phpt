@@ -60,6 +60,9 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     must($found === range(1, 239, 2), json_encode($found));
     $pdo->exec('DELETE FROM mail_queue WHERE id > 50 AND id <= 120 OR id > 219');
     follow($queue);
+    $pdo->exec("UPDATE mail_queue SET status = 'held' WHERE id = 121");
+    $found = follow($queue);
+    must(end($found) === 121 && count($found) === 75, json_encode($found));
 });
 
 $queue = new MailQueue($path = database());
@@ -81,6 +84,7 @@ echo json_encode($found), ' ', strstr($said, ' bis ', true), "\n";
 0 No mail is uncertain.
 0 No mail is uncertain.
 50  +; 60  +; 10  +
+75  +
 75  +
 0 Looked at mails that are parked, up to N; the rest would take too long at once. "mailqueue uncertain" looks at all.; 0 No other mail is uncertain.
 [309999,319999] 0 Durchsucht sind Mails im Status „geparkt“

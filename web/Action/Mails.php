@@ -21,7 +21,7 @@ final class Mails extends Action
         'retry' => [Status::Failed, Status::Parked],
         'hold' => [Status::Pending, Status::Failed],
         'delete' => [Status::Pending, Status::Failed, Status::Parked, Status::Held],
-        'sent' => [Status::Failed, Status::Parked],
+        'sent' => [Status::Failed, Status::Parked, Status::Held],
         'resend' => [Status::Pending, Status::Failed, Status::Parked],
     ];
 
