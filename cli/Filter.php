@@ -82,6 +82,23 @@ final class Filter
 
     /**
      * @param non-empty-list<?Status> $states only mails in these; null: in any
+     * @param bool $isUncertain only mails that may have arrived
+     * @return list<int> the ids of all mails that match
+     */
+    public function allIds(
+        MailQueue $queue,
+        array $states = [null],
+        bool $isUncertain = false
+    ): array {
+        $all = [];
+        foreach ($this->ids($queue, $states, ['uncertain' => $isUncertain]) as $ids) {
+            array_push($all, ...$ids);
+        }
+        return $all;
+    }
+
+    /**
+     * @param non-empty-list<?Status> $states only mails in these; null: in any
      * @param array<string, mixed> $more as in jobs()
      * @return \Generator<int, non-empty-list<int>> the ids of all mails that match, some at a time
      */

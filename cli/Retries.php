@@ -34,9 +34,9 @@ final class Retries
             'fixed' => Backoff::fixed(...),
             'exponential' => Backoff::exponential(...),
         ];
-        [$policy, $list] = explode(':', $text, 2) + [1 => null];
-        $numbers = $list === null ? [] : explode(',', $list);
-        $make = $policies[$policy] ?? null;
+        $parts = explode(':', $text, 2);
+        $numbers = isset($parts[1]) ? explode(',', $parts[1]) : [];
+        $make = $policies[$parts[0]] ?? null;
         if (
             $make === null || preg_grep(self::NUMBER, $numbers, PREG_GREP_INVERT)
             || count($numbers) > (new \ReflectionFunction($make))->getNumberOfParameters()

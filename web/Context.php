@@ -77,9 +77,11 @@ final class Context
         return Html::e('form', $attributes, $hidden, $content);
     }
 
-    public function button(string $text, string $class = ''): Html
+    /** @param string $of what it is about, for screen readers, where others have the same text */
+    public function button(string $text, string $class = '', string $of = ''): Html
     {
-        return Html::e('button', ['type' => 'submit', 'class' => $class ?: null], $text);
+        return Html::e('button', ['type' => 'submit', 'class' => $class ?: null,
+            'aria-label' => $of === '' ? null : "$text: $of"], $text);
     }
 
     /** The id of a mail that the URL or the form names. */

@@ -139,16 +139,17 @@ final class Figures
             return null;
         }
         $number = static fn (string $sql): int => (int) Internal::select($queue, $sql)[0][0];
-        $rows = $number("SELECT count(*) FROM (SELECT 1 FROM $match[1] LIMIT "
+        $table = "{m}{q}$match[1]{q}"; // as the orphan check has it: a word such as "order" may be
+        $rows = $number("SELECT count(*) FROM (SELECT 1 FROM $table LIMIT "
             . self::COUNTED + 1 . ') counted');
         if ($rows <= self::COUNTED) {
             return [$rows, false];
         }
         $kind = $queue->diagnostics()['server']['kind'] ?? null;
-        return $kind === null ? [$number("SELECT count(*) FROM $match[1]"), false] : [max(
+        return $kind === null ? [$number("SELECT count(*) FROM $table"), false] : [max(
             $rows,
             $number($kind === 'pgsql' ? 'SELECT CAST(reltuples AS bigint) FROM pg_catalog.pg_class '
-                . "WHERE oid = to_regclass('$match[1]')" : 'SELECT table_rows FROM '
+                . "WHERE oid = to_regclass('$table')" : 'SELECT table_rows FROM '
                 . 'information_schema.tables WHERE table_schema = DATABASE() AND table_name = '
                 . "'$match[1]'")
         ), true];

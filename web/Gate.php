@@ -83,10 +83,13 @@ final class Gate
     /** Whether a form of another site sent the request, as far as the browser tells. */
     public function isForeign(): bool
     {
-        $site = $this->request->server('HTTP_SEC_FETCH_SITE', 'same-origin');
+        $site = $this->request->server('HTTP_SEC_FETCH_SITE');
+        if ($site !== '') {
+            // The browser compares the ports that it used, which a proxy may leave out of Host.
+            return !in_array($site, ['same-origin', 'none'], true);
+        }
         $origin = $this->request->server('HTTP_ORIGIN');
         $own = ($this->isSecure ? 'https://' : 'http://') . $this->host;
-        return !in_array($site, ['same-origin', 'none'], true)
-            || ($origin !== '' && strtolower($origin) !== $own);
+        return $origin !== '' && strtolower($origin) !== $own;
     }
 }

@@ -71,7 +71,7 @@ final class Search
         if (isset($this->selection->fields['reference']) || $status === Status::Sending) {
             return $after === PHP_INT_MAX ? null : PHP_INT_MAX; // an index has them all
         }
-        $of = self::INDEXED[$status?->value] ?? '';
+        $of = self::INDEXED[$status->value ?? ''] ?? '';
         $last = Internal::select($this->queue, "SELECT max(id) FROM (SELECT id FROM {t} WHERE $of"
             . 'id > ?1 ORDER BY id LIMIT ' . ($of === '' ? self::STEP : self::STEP_BY_INDEX)
             . ') AS step', [$after])[0][0];

@@ -58,10 +58,7 @@ final class Token
         foreach (str_split($token) as $digit) {
             $bits .= sprintf('%05b', strpos(self::DIGITS, $digit));
         }
-        return implode('', array_map(
-            static fn (string $octet): string => chr((int) bindec($octet)),
-            str_split($bits, 8)
-        ));
+        return pack('C*', ...array_map(bindec(...), str_split($bits, 8)));
     }
 
     /** Null: it is forged, or too old. */

@@ -25,7 +25,7 @@ final class JobChanges extends Command
         $isNamed = $filter !== null || $this->args->ids(false) !== [];
         $isNamed && $all && throw Stop::usage('retry takes ids or --all, not both.');
         return $this->each(
-            $isNamed ? $this->named($filter, 'Bring % back') : $this->failed($queue, $all),
+            $isNamed ? $this->named($filter, 'Bring % back', true) : $this->failed($queue, $all),
             static fn (array $ids): int => $queue->retryFailed($ids, $reset),
             'brought back',
             'neither parked nor failed'
@@ -43,16 +43,17 @@ final class JobChanges extends Command
         foreach ($states as $where) {
             $last = 0;
             do {
-                $rows = Internal::select($queue, "SELECT id, parked_for FROM {t} WHERE $where "
-                    . 'AND id > ?1 ORDER BY id LIMIT ' . self::ROWS_AT_ONCE, [$last]);
+                $rows = Internal::select($queue, 'SELECT id, CASE WHEN uncertain_to IS NULL THEN 0 '
+                    . "ELSE 1 END FROM {t} WHERE $where AND id > ?1 ORDER BY id LIMIT "
+                    . self::ROWS_AT_ONCE, [$last]);
                 $some = array_map(intval(...), array_column($rows, 0));
                 $last = end($some) ?: $last;
                 array_push($ids, ...$some);
-                $twice += count(array_keys(array_column($rows, 1), 'uncertain', true));
+                $twice += (int) array_sum(array_column($rows, 1));
             } while (count($rows) === self::ROWS_AT_ONCE);
         }
         $ids === [] || $this->agree('Bring ' . self::mails(count($ids)) . ' back'
-            . ($twice === 0 ? '' : " ($twice of them may arrive twice)"));
+            . self::warning($twice));
         return $ids;
     }
 
@@ -100,17 +101,22 @@ final class JobChanges extends Command
     }
 
     /** @return list<int> the ids; or what the filter finds, once a person or --yes has agreed */
-    private function named(?Filter $filter, string $question): array
+    private function named(?Filter $filter, string $question, bool $sendsAgain = false): array
     {
         if ($filter === null) {
             return $this->args->ids(true);
         }
-        $ids = [];
-        foreach ($filter->ids($this->settings->queue()) as $some) {
-            array_push($ids, ...$some);
-        }
-        $ids === [] || $this->agree(str_replace('%', self::mails(count($ids)), $question));
+        $queue = $this->settings->queue();
+        $ids = $filter->allIds($queue);
+        $twice = $sendsAgain ? count($filter->allIds($queue, [null], true)) : 0;
+        $ids === [] || $this->agree(str_replace('%', self::mails(count($ids)), $question)
+            . self::warning($twice));
         return $ids;
+    }
+
+    private static function warning(int $twice): string
+    {
+        return $twice === 0 ? '' : " ($twice of them may arrive twice)";
     }
 
     private static function mails(int $count): string

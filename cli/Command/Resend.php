@@ -52,7 +52,7 @@ final class Resend extends Command
             throw Stop::usage('uncertain takes ids or a filter, not both.');
         }
         $queue = $this->settings->queue();
-        $jobs = self::found($queue, $filter);
+        $jobs = self::found($queue, $filter, $again);
         $ids === [] || $jobs = array_intersect_key($jobs, array_flip($ids));
         if (!$again && !$sent) {
             $jobs = array_values($jobs);
@@ -63,11 +63,15 @@ final class Resend extends Command
         return $this->decide($queue, array_keys($jobs), $ids, $again);
     }
 
-    /** @return array<int, Job> what waits for its next attempt or a person, by id */
-    private static function found(MailQueue $queue, Filter $filter): array
+    /**
+     * @param bool $again only mail that can be sent again: not that of a campaign that is paused
+     * @return array<int, Job> what waits for its next attempt, a campaign or a person, by id
+     */
+    private static function found(MailQueue $queue, Filter $filter, bool $again): array
     {
         $found = [];
-        foreach ([Status::Failed, Status::Parked] as $status) {
+        $states = [Status::Failed, Status::Parked, ...($again ? [] : [Status::Held])];
+        foreach ($states as $status) {
             if (($filter->arguments['status'] ?? $status) !== $status) {
                 continue;
             }
@@ -130,7 +134,8 @@ final class Resend extends Command
         $what = $again ? 'brought back' : 'counted as sent';
         $of = $asked === [] ? $count : count($asked);
         $text = $changed >= $of ? "$changed $what.\n" : "$changed of $of $what; "
-            . ($changed === 0 ? 'they' : 'the others') . " do not exist or are not uncertain.\n";
+            . ($changed === 0 ? 'they' : 'the others')
+            . ($again ? ' do not exist, are held' : ' do not exist') . " or are not uncertain.\n";
         $this->result(['changed' => $changed], static fn () => print($text));
         return $changed === 0 && $asked !== [] ? ExitCode::FINDINGS : ExitCode::OK;
     }

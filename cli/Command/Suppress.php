@@ -99,13 +99,12 @@ final class Suppress extends Command
     /** @param list<string> $addresses */
     private function add(array $addresses): int
     {
-        $queue = $this->settings->queue(create: !$this->args->has('dry-run'));
-        $added = 0;
+        $isDry = $this->args->has('dry-run');
+        $queue = $this->settings->queue(create: !$isDry);
         $this->import->read = count($addresses);
-        foreach ($addresses as $address) {
-            $row = $this->row($address, null, null, null, 0);
-            $added += Internal::suppressMany($queue, [$row], $this->args->has('dry-run'));
-        }
+        $rows = array_map(fn (string $address): array
+            => $this->row($address, null, null, null, 0), $addresses);
+        $added = Internal::suppressMany($queue, $rows, $isDry);
         return $this->tell(['added' => $added], $added);
     }
 
@@ -113,21 +112,46 @@ final class Suppress extends Command
     private function remove(array $addresses): int
     {
         $queue = $this->settings->queue();
-        [$scope, $reason] = [$this->args->text('scope'), $this->args->text('reason')];
-        $found = $removed = 0;
-        foreach ($addresses as $address) {
-            $those = array_filter($queue->suppression($address), static fn (array $one): bool
-                => ($scope === null || $scope === ($one['scope'] ?? ''))
-                    && ($reason === null || $reason === $one['reason']));
-            $found += $those === [] ? 0 : 1;
-            $removed += $this->args->has('dry-run') ? count($those)
-                : $queue->unsuppress($address, $scope, $reason);
+        [$rows, $isComplete] = $this->find($queue, $addresses); // before the first change
+        $removed = count($rows);
+        if (!$this->args->has('dry-run')) {
+            $removed = 0;
+            foreach ($addresses as $address) {
+                $removed += $queue->unsuppress(
+                    $address,
+                    $this->args->text('scope'),
+                    $this->args->text('reason')
+                );
+            }
         }
         $code = $this->result(
             ['removed' => $removed],
             fn () => print($this->would() . "$removed removed.\n")
         );
-        return $found === count($addresses) ? $code : ExitCode::FINDINGS;
+        return $isComplete ? $code : ExitCode::FINDINGS;
+    }
+
+    /**
+     * Finds the suppressions of addresses that --scope and --reason mean.
+     *
+     * @param list<string> $addresses
+     * @return array{list<array{id: int, address: ?string, scope: ?string, reason: string,
+     *      source: ?string, createdAt: int}>, bool} and whether each address has one
+     */
+    private function find(MailQueue $queue, array $addresses): array
+    {
+        [$scope, $reason] = [$this->args->text('scope'), $this->args->text('reason')];
+        $this->some($queue, PHP_INT_MAX, 1); // a reason that there cannot be is an error
+        $found = [];
+        $isComplete = true;
+        foreach ($addresses as $address) {
+            $those = array_filter($queue->suppression($address), static fn (array $one): bool
+                => ($scope === null || $scope === ($one['scope'] ?? ''))
+                    && ($reason === null || $reason === $one['reason']));
+            $found += array_column($those, null, 'id'); // an address may be given twice
+            $isComplete = $isComplete && $those !== [];
+        }
+        return [array_values($found), $isComplete];
     }
 
     private function would(): string
@@ -148,12 +172,8 @@ final class Suppress extends Command
         $queue = $this->settings->queue();
         $limit = $this->args->int('limit', 50, 1, 10_000);
         $after = $this->args->int('after', 0, 0, PHP_INT_MAX);
-        $rows = $words === [] ? $queue->suppressions(
-            $limit,
-            $after,
-            $this->args->text('scope'),
-            $this->args->text('reason')
-        ) : array_merge(...array_map($queue->suppression(...), $words));
+        [$rows, $isComplete] = $words === [] ? [$this->some($queue, $after, $limit), true]
+            : $this->find($queue, $words);
         $code = $this->result($rows, static fn () => $rows === [] ? print("None.\n")
             : Terminal::table([
                 ['id', 'address', 'reason', 'scope', 'since', 'source'],
@@ -166,7 +186,7 @@ final class Suppress extends Command
                     Terminal::safe($row['source']),
                 ], $rows),
             ]));
-        return $words !== [] && $rows === [] ? ExitCode::FINDINGS : $code;
+        return $isComplete ? $code : ExitCode::FINDINGS;
     }
 
     /** @return array{string, string, ?string, ?string, int} as Internal::suppressMany() takes it */
@@ -295,7 +315,7 @@ final class Suppress extends Command
             . (error_get_last()['message'] ?? ''), ExitCode::CANTCREAT);
         $forgotten = 0;
         Csv::write($file, self::COLUMNS);
-        for ($after = 0; $rows = $this->some($queue, $after); $after = end($rows)['id']) {
+        for ($after = 0; $rows = $this->some($queue, $after, 10_000); $after = end($rows)['id']) {
             foreach ($rows as $row) {
                 if ($row['address'] === null) {
                     $forgotten++;
@@ -313,10 +333,10 @@ final class Suppress extends Command
 
     /** @return list<array{id: int, address: ?string, scope: ?string, reason: string,
      *      source: ?string, createdAt: int}> */
-    private function some(MailQueue $queue, int $after): array
+    private function some(MailQueue $queue, int $after, int $limit): array
     {
         return $queue->suppressions(
-            10_000,
+            $limit,
             $after,
             $this->args->text('scope'),
             $this->args->text('reason')

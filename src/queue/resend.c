@@ -96,6 +96,14 @@ static enum mq_status make_message(struct resend *resend, int64_t now_s, struct 
     return !body.data || fixed ? MQ_OK : mq_message_correct(body, &correction, &resend->body, err);
 }
 
+/* When the old job was to be sent, as it was enqueued; 0: at once, also if a run has put it back
+ * until then, for a limit, a pause or its hours. */
+static int64_t asked_for(const struct mq_job *old)
+{
+    bool was_put_back = old->put_back || old->parked_for || old->last_error;
+    return old->state == MQ_PENDING && !was_put_back ? old->next_attempt_at : 0;
+}
+
 /* Stores the new job in the place of the old one, whose reference and type it has. */
 static enum mq_status replace(struct mq_tx *tx, const struct resend *resend, int64_t *id,
                               struct mq_error *err)
@@ -107,7 +115,7 @@ static enum mq_status replace(struct mq_tx *tx, const struct resend *resend, int
         .reference = mq_str_of(old->reference),
         .mail_type = mq_str_of(old->mail_type),
         .priority = old->priority,
-        .send_at = old->state == MQ_PENDING ? old->next_attempt_at : 0,
+        .send_at = asked_for(old),
         .expires_at = old->expires_at,
         .max_attempts = old->max_attempts,
         .message_id = resend->message_id,

@@ -207,50 +207,57 @@ static enum mq_status need_settings(struct mq_tx *tx, struct mq_error *err)
     return tx->config;
 }
 
-static void unpay(struct mq_job *job, int paid)
+/* What a transaction changes in the job, and whether the row is still the job's. */
+struct envelope {
+    int paid; /* what the claim has paid */
+    struct mq_unshortened before;
+    bool held;
+};
+
+static void undo(struct mq_job *job, struct envelope *envelope)
 {
-    job->paid = paid;
+    job->paid = envelope->paid;
     mq_strings_clear(&job->targets);
+    mq_suppress_restore(job, &envelope->before);
 }
 
-/* `paid` is what the claim has paid. */
-static enum mq_status set_envelope(struct mq_tx *tx, struct mq_job *job, int paid, bool *held,
+static enum mq_status set_envelope(struct mq_tx *tx, struct mq_job *job, struct envelope *envelope,
                                    struct mq_error *err)
 {
-    unpay(job, paid);
-    *held = false;
+    undo(job, envelope);
+    envelope->held = false;
     MQ_TRY(need_settings(tx, err));
-    MQ_TRY(mq_suppress_composed(tx, job, err));
+    MQ_TRY(mq_suppress_composed(tx, job, &envelope->before, err));
     if (job->suppressed) {
-        *held = true; /* if the lease was lost, settling shows that */
+        envelope->held = true; /* if the lease was lost, settling shows that */
         return MQ_OK;
     }
     MQ_TRY(pay_rest(tx, job, err));
-    MQ_TRY(write_envelope(tx->queue, job, held, err));
+    MQ_TRY(write_envelope(tx->queue, job, &envelope->held, err));
     /* If the lease was lost, nothing is stored, so the tokens taken here are not spent. */
-    return *held ? mq_limit_store(tx, err) : MQ_OK;
+    return envelope->held ? mq_limit_store(tx, err) : MQ_OK;
 }
 
 enum mq_status mq_queue_set_envelope(struct mq_queue *queue, struct mq_job *job,
                                      struct mq_events *events, bool *lost, struct mq_error *err)
 {
     struct mq_tx tx = {.queue = queue, .events = events};
-    bool held = false;
-    int paid = job->paid;
+    struct envelope envelope = {.paid = job->paid};
     if (job->recipients.count == 0) {
         return mq_error_set(err, MQ_INVALID, "recipients", "a composed mail needs recipients");
     }
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
-        status = set_envelope(&tx, job, paid, &held, err);
+        status = set_envelope(&tx, job, &envelope, err);
     }
-    if (status != MQ_OK || !held) {
-        unpay(job, paid);
+    if (status != MQ_OK || !envelope.held) {
+        undo(job, &envelope);
     } else {
         job->from_paid = job->to_paid = true;
+        mq_unshortened_clear(&envelope.before);
     }
     if (status == MQ_OK) {
-        *lost = !held;
+        *lost = !envelope.held;
     }
     return status;
 }

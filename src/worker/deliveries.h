@@ -19,6 +19,7 @@ struct mq_delivery {
     struct mq_route *route;
     struct mq_lane *lane; /* where it is sent, or was last; NULL: it has not begun */
     size_t moves;         /* how often it went to another lane of its route */
+    bool recalled;        /* by mq_run_recall(): not because of the relay */
     struct mq_job job;
     int slot;             /* in the intent file; -1 before it has begun */
     int64_t lease_end_ms; /* CLOCK_BOOTTIME; nothing is sent after it. 0: the lease is lost */

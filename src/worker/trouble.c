@@ -226,7 +226,7 @@ static void collect(struct mq_lane *lane, struct mq_transfer *transfer)
         finished(lane, delivery);
         return;
     }
-    if (transfer->end == MQ_TRANSFER_UNTOUCHED) {
+    if (transfer->end == MQ_TRANSFER_UNTOUCHED && !delivery->recalled) {
         lane->trouble.untouched += !lane->run->stop.begun;
         if (transfer->drew_trouble) {
             drew_trouble(lane, delivery);

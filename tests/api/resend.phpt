@@ -89,6 +89,19 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $fields = fn(int $id): string => $pdo->query("SELECT fields FROM mail_queue WHERE id = $id")->fetchColumn();
     echo $fields($after->id), "\n";
 
+    echo "-- a time that it was put back to is not its own\n";
+    $queue->setConfig('mailLimits', '1/2d per sender');
+    foreach ([null, time() + 3600] as $expires) {
+        $limited = $queue->enqueue(mail_fields(to: 'l@example.org'), expiresAt: $expires);
+    }
+    array_map($queue->complete(...), $queue->claim(9));
+    $before = $queue->job($limited);
+    $queue->setConfig('mailLimits', null);
+    must($before->nextAttemptAt > $before->expiresAt, 'it waits for the limit');
+    $limited = $queue->resend($limited);
+    must($queue->job($limited)->nextAttemptAt <= time() && $queue->job($limited)->expiresAt === $before->expiresAt, 'at once');
+    $queue->delete([$limited]);
+
     echo "-- one transaction\n";
     if ($backend->name !== 'native') {
         $joined = new MailQueue($pdo);
@@ -137,6 +150,7 @@ MailQueue\MessageException [to]: mail 9 is composed when it is sent, and its rec
 -- its times, and what it has beside the message
 MailQueue\MessageException [id]: mail 11 has expired, so it would be deleted, not sent: enqueue it again
 {"dsn":"NOTIFY=NEVER"}
+-- a time that it was put back to is not its own
 -- one transaction
 history: the old one resent
 -- a domain in letters

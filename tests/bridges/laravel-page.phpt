@@ -32,14 +32,12 @@ const INDEX = <<<'PHP'
         ->withExceptions()->create();
     $app->handleRequest(Request::capture());
     PHP;
-/** A login by a header; only Ann may see mail. */
-const ROUTES = <<<'PHP'
+/** Not in the file of the routes, which has only README.md's names. A login by a header; only Ann may see mail. */
+const AUTH = <<<'PHP'
     use Illuminate\Auth\GenericUser;
-    use Illuminate\Foundation\Http\Middleware\VerifyCsrfToken;
     use Illuminate\Http\Request;
     use Illuminate\Support\Facades\Auth;
     use Illuminate\Support\Facades\Gate;
-    use Illuminate\Support\Facades\Route;
     Auth::viaRequest('header', static fn(Request $request) => $request->header('X-User') === null ? null
         : new GenericUser(['id' => 1, 'email' => $request->header('X-User')]));
     config(['auth.guards.web' => ['driver' => 'header']]);
@@ -53,7 +51,9 @@ foreach (['routes', 'database', 'bootstrap/cache', 'storage/framework/views', 's
 $autoload = var_export(library_path('laravel-12/vendor/autoload.php'), true);
 [$php85, $clock] = [var_export(__DIR__ . '/php85.inc', true), var_export(__DIR__ . '/clock.inc', true)];
 file_put_contents("$root/index.php", "<?php\nrequire $autoload;\nrequire $php85;\nrequire $clock;\n" . INDEX);
-file_put_contents("$root/routes/web.php", "<?php\n" . ROUTES . "\n" . readme_page('laravel', '// routes/web.php'));
+file_put_contents("$root/auth.php", "<?php\n" . AUTH);
+file_put_contents("$root/routes/web.php", "<?php\nuse Illuminate\Support\Facades\Route;\nrequire __DIR__ . '/../auth.php';\n"
+    . readme_page('laravel', '// routes/web.php'));
 $queue = new \MailQueue("$root/database/database.sqlite");
 $queue->enqueue(['from' => 'a@example.org', 'to' => 'b@example.net', 'subject' => 'Hi', 'text' => 'x']);
 

@@ -58,6 +58,9 @@ $queue->hold([4]);
 (new PDO("sqlite:$app"))->exec("UPDATE mail_queue SET parked_for = 'uncertain', uncertain_to = recipients WHERE id = 3");
 show($run('retry'));
 show($run('retry', '--all', '--json'));
+show($run('retry', '--status', 'parked'));
+show($run('retry', '--status', 'parked', '--older', '2000-01-01'));
+show($run('hold', '--status', 'parked'));
 $type('n', 'retry');
 $type('n', 'retry', '--all', '--once');
 echo $statuses();
@@ -133,6 +136,12 @@ exit 64
 mailqueue: Bring 1 mail back? Add --yes.
 exit 64
 {"error":"Bring 3 mails back (1 of them may arrive twice)? Add --yes.","exit":64}
+exit 64
+mailqueue: Bring 3 mails back (1 of them may arrive twice)? Add --yes.
+exit 0
+0 brought back.
+exit 64
+mailqueue: Park 3 mails? Add --yes.
 Bring 1 mail back? [y/N] mailqueue: Nothing was changed.
 exit 1
 Bring 3 mails back (1 of them may arrive twice)? [y/N] mailqueue: Nothing was changed.

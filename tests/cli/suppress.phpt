@@ -24,13 +24,19 @@ on_backends(['native', 'pgsql', 'mysql'], function (Backend $backend): void {
     $run('add', 'Ann@example.net', 'bea@example.net');
     $run('add', '--reason', 'unsubscribe', '--scope', 'list:news', '--source', 'phone', 'ann@example.net');
     $run('add', '--dry-run', 'ann@example.net', 'cy@example.net');
-    $run('add', 'no address');
+    $run('add', '--dry-run', 'cy@example.net', 'CY@example.net');
+    $run('add', 'cy@example.net', 'no address');
     $run('add', '--reason', 'bounce', 'cy@example.net');
     $run('list');
     $run('list', '--scope', 'list:news');
     $run('list', 'bea@example.net', '--json');
     $run('list', 'nobody@example.net');
-    $run('remove', '--dry-run', 'ann@example.net');
+    $run('list', 'ann@example.net', 'nobody@example.net');
+    $run('list', '--reason', 'manual', 'ann@example.net', 'bea@example.net');
+    $run('list', '--scope', 'list:news', 'bea@example.net');
+    $run('list', '--reason', 'bounce', 'bea@example.net');
+    $run('remove', 'ann@example.net', 'no address');
+    $run('remove', '--dry-run', 'ann@example.net', 'ANN@example.net');
     $run('remove', '--scope', 'list:news', 'ann@example.net');
     $run('remove', 'ann@example.net', 'nobody@example.net');
     $run();
@@ -91,7 +97,9 @@ add --reason unsubscribe --scope list:news --source phone ann@example.net: exit 
 1 added.
 add --dry-run ann@example.net cy@example.net: exit 0
 Would be: 1 added; 1 were there already.
-add no address: exit 64
+add --dry-run cy@example.net CY@example.net: exit 0
+Would be: 1 added; 1 were there already.
+add cy@example.net no address: exit 64
 mailqueue: Address: the address "no address" has no "@"; write it as name@example.org.
 add --reason bounce cy@example.net: exit 64
 mailqueue: Reason cannot be "bounce"; it is one of unsubscribe hard_bounce complaint manual.
@@ -116,7 +124,21 @@ list bea@example.net --json: exit 0
 ]
 list nobody@example.net: exit 1
 None.
-remove --dry-run ann@example.net: exit 0
+list ann@example.net nobody@example.net: exit 1
+id  address          reason       scope      since                 source
+1   ann@example.net  manual       all mail   TIME  -
+3   ann@example.net  unsubscribe  list:news  TIME  phone
+list --reason manual ann@example.net bea@example.net: exit 0
+id  address          reason  scope     since                 source
+1   ann@example.net  manual  all mail  TIME  -
+2   bea@example.net  manual  all mail  TIME  -
+list --scope list:news bea@example.net: exit 1
+None.
+list --reason bounce bea@example.net: exit 64
+mailqueue: Reason cannot be "bounce"; it is one of unsubscribe hard_bounce complaint manual.
+remove ann@example.net no address: exit 64
+mailqueue: Address: the address "no address" has no "@"; write it as name@example.org.
+remove --dry-run ann@example.net ANN@example.net: exit 0
 Would be: 2 removed.
 remove --scope list:news ann@example.net: exit 0
 1 removed.

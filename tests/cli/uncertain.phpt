@@ -36,6 +36,24 @@ show($run('uncertain'));
 echo json_encode(array_map(fn($job) => [$job->status->value, $job->recipients], array_column($queue->jobs(), null, 'id'))), "\n";
 $stats = array_sum(array_column($pdo->query("SELECT mails FROM mail_count WHERE event = 'sent'")->fetchAll(), 0));
 echo "$stats sent\n";
+
+echo "-- a campaign is paused to look at its mail\n";
+$queue->delete(array_column($queue->jobs(), 'id'));
+$campaign = $queue->campaign('spring');
+$campaign->setMessage(['from' => 'shop@example.com', 'subject' => 'News', 'text' => 'News.']);
+$campaign->add(['ann@example.net', 'bea@example.net']);
+$campaign->start();
+must(count($queue->claim(10)) === 2, 'both are under way');
+$pdo->exec('UPDATE mail_queue SET locked_until = 1'); // their worker has died
+$queue->claim();
+$campaign->pause();
+show($run('uncertain'));
+[$ann, $bea] = array_map(fn($job) => (string) $job->id, $queue->jobs());
+show($run('uncertain', '--send-again', $ann));
+show($run('uncertain', '--sent', $ann));
+show($run('uncertain', '--sent', '--status', 'held', '--yes'));
+$campaign->resume();
+echo $campaign->progress()['sent'], ' sent, ', count($queue->jobs()), ' left, ', count($queue->claim()), " to send\n";
 ?>
 --EXPECTF--
 exit 0
@@ -80,3 +98,21 @@ exit 0
 No mail is uncertain.
 {"2":["pending",["p1@example.net"]],"4":["failed",["a@example.net"]]}
 3 sent
+-- a campaign is paused to look at its mail
+exit 0
+id  status  next  may have it      not yet  type      reference  subject
+5   held    -     ann@example.net  -        campaign  -          -
+      the worker died while the message was being sent: it may have arrived
+6   held    -     bea@example.net  -        campaign  -          -
+      the worker died while the message was being sent: it may have arrived
+
+These may have arrived. Ask a recipient, or look in the relay's log for their Message-ID (mailqueue show ID). Then send them again, or count them as sent:
+  mailqueue uncertain --send-again ID
+  mailqueue uncertain --sent ID
+exit 1
+0 of 1 brought back; they do not exist, are held or are not uncertain.
+exit 0
+1 counted as sent.
+exit 0
+1 counted as sent.
+2 sent, 0 left, 0 to send

@@ -138,6 +138,15 @@ var_dump($job->id === $ids[1], count($queue->claim(10)));
 $other->rollBack();
 var_dump(count($queue->claim(10)), $queue->complete($job), $queue->stats()->sending);
 
+echo "campaign() in a transaction that cannot see the campaign of another\n";
+$other->beginTransaction();
+$other->query('SELECT * FROM mail_campaign')->fetchAll();
+$queue->campaign('spring');
+(new MailQueue($other))->campaign('spring')->setMessage(array_diff_key(mail_fields(), ['to' => 0]));
+$other->commit();
+$queue->campaign('spring')->add(['a@example.org']);
+echo $queue->campaign('spring')->preview('a@example.org') === '' ? 'no' : 'a', " message\n";
+
 echo "a hold waits for a claim that is under way, and finds the job claimed\n";
 $id = $queue->enqueue(mail_fields());
 $second = new MailQueue($other);
@@ -186,6 +195,8 @@ int(0)
 int(1)
 bool(true)
 int(1)
+campaign() in a transaction that cannot see the campaign of another
+a message
 a hold waits for a claim that is under way, and finds the job claimed
 there
 0 held

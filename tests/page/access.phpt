@@ -74,16 +74,24 @@ $enabled = fn(): string => var_export($queue->config('mailQueueEnabled'), true) 
 $off = ['action' => 'switch', 'to' => 'off'];
 $show('no token', $browser->get('/?view=overview')->post($off + ['token' => '']));
 $show('another token', $browser->get('/?view=overview')->post($off + ['token' => str_repeat('0', 64)]));
-foreach ([['Origin' => 'http://evil.example'], ['Origin' => 'null'], ['Sec-Fetch-Site' => 'cross-site'], ['Sec-Fetch-Site' => 'same-site']] as $sends) {
+foreach ([['Origin' => 'http://evil.example'], ['Origin' => 'null'], ['Sec-Fetch-Site' => 'cross-site'], ['Sec-Fetch-Site' => 'same-site'],
+    ['Sec-Fetch-Site' => 'cross-site', 'Origin' => "http://$host"], ['Origin' => 'http://127.0.0.1']] as $sends) {
     $browser->get('/?view=overview');
     $browser->sends = $sends;
-    $show(key($sends) . ' ' . current($sends), $browser->post($off));
+    $what = array_map(fn(string $name, string $value): string => "$name $value", array_keys($sends), $sends);
+    $show(str_replace($host, 'HOST', implode(', ', $what)), $browser->post($off));
     $browser->sends = [];
 }
 echo 'after all that: ', $enabled();
 $browser->get('/?view=overview');
 $browser->sends = ['Origin' => "http://$host", 'Sec-Fetch-Site' => 'same-origin'];
 echo $browser->post($off)->text('.done'), ' ', $enabled();
+// A proxy on another port may leave the port out of Host.
+$browser->get('/?view=overview');
+$browser->sends = ['Host' => '127.0.0.1', 'Origin' => 'https://127.0.0.1:8443', 'Sec-Fetch-Site' => 'same-origin'];
+echo $browser->post(['action' => 'switch', 'to' => 'on'])->text('.done'), ' ', $enabled();
+$browser->sends = [];
+echo 'without these headers: ', $browser->get('/?view=overview')->post($off)->text('.done'), ' ', $enabled();
 $kept = $browser->cookies;
 $asset = $browser->get('/?view=page.css')->headers;
 echo 'an asset: ', $asset['cache-control'], ', ', $asset['set-cookie'] ?? 'no cookie', "\n";
@@ -184,8 +192,12 @@ Origin http://evil.example: 403 This form is not of this page, or it is too old.
 Origin null: 403 This form is not of this page, or it is too old. Nothing was changed. Go back, reload the page and try again.
 Sec-Fetch-Site cross-site: 403 This form is not of this page, or it is too old. Nothing was changed. Go back, reload the page and try again.
 Sec-Fetch-Site same-site: 403 This form is not of this page, or it is too old. Nothing was changed. Go back, reload the page and try again.
+Sec-Fetch-Site cross-site, Origin http://HOST: 403 This form is not of this page, or it is too old. Nothing was changed. Go back, reload the page and try again.
+Origin http://127.0.0.1: 403 This form is not of this page, or it is too old. Nothing was changed. Go back, reload the page and try again.
 after all that: NULL
 Sending is off. Mail that is under way is still finished. '0'
+Sending is on. '1'
+without these headers: Sending is off. Mail that is under way is still finished. '0'
 an asset: max-age=300, no cookie
 out: 403 Log in
 and then: 403 Log in
@@ -196,6 +208,8 @@ in again: 200 Overview
 -- logged
 mailqueue page: visitor@127.0.0.1: login: wrong password
 mailqueue page: admin@127.0.0.1: logged in
+mailqueue page: admin@127.0.0.1: config mailQueueEnabled 0
+mailqueue page: admin@127.0.0.1: config mailQueueEnabled 1
 mailqueue page: admin@127.0.0.1: config mailQueueEnabled 0
 mailqueue page: admin@127.0.0.1: logged out
 mailqueue page: admin@127.0.0.1: logged in

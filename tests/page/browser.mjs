@@ -171,6 +171,11 @@ const flows = async (mode, javaScriptEnabled) => {
         equal(await page.textContent('.done'), '3 mails brought back.');
         equal(await count(page, 'parked'), '0');
     });
+    javaScriptEnabled && await check(name('a reload does not say again what was done'), async () => {
+        await page.reload();
+        equal(await heading(page), 'Overview');
+        equal(await page.locator('.done').count(), 0);
+    });
     await check(name('many at once'), async () => {
         await view(page, origin, 'mails&type=invoice');
         for (const box of await page.locator('tbody input').all()) {
@@ -355,6 +360,29 @@ const flows = async (mode, javaScriptEnabled) => {
     return {origin, database, hostile};
 };
 
+/** The application's login ends while the overview is open. */
+const loggedOut = async ({database}) => {
+    const form = '<h1>Login of the application</h1>';
+    const answers = {redirect: "header('Location: /login')", 401: `http_response_code(401) && print('${form}')`};
+    for (const [what, answer] of Object.entries(answers)) {
+        const origin = await serve(`login-${what}`, `<?php if ($_SERVER['REQUEST_URI'] === '/login') { exit('${form}'); }
+            if (!isset($_COOKIE['app'])) { ${answer}; exit; }
+            require '${MQ_ROOT}/web/autoload.php';
+            (new MailQueue\\Web\\Page(new MailQueue('${database}'), access: fn () => 'viewer'))->handle();`);
+        const context = await browser.newContext({locale: 'en-GB'});
+        await context.addCookies([{name: 'app', value: '1', url: origin}]);
+        const page = await context.newPage();
+        await check(`logged out by the application/${what}`, async () => {
+            await page.goto(origin);
+            equal(await heading(page), 'Overview');
+            await context.clearCookies();
+            await until("the application's login", async () => await heading(page) === 'Login of the application');
+            equal(await page.locator('.live').count(), 0);
+        });
+        await context.close();
+    }
+};
+
 /** A recipient leaves a list: by the button, and by the one click of a mail program. */
 const leaves = async ({database}) => {
     const link = (address) => php('-r', `echo (new MailQueue('${database}'))->unsubscribeUrl('${address}', 'news', 'https://example.org/');`)
@@ -504,6 +532,7 @@ try {
     await flows('no-script', false);
     php(`${here}/seed.php`, site.database, 'failed');
     php(`${here}/seed.php`, site.database, 'uncertain');
+    await loggedOut(site);
     await leaves(site);
     await attacks(site);
     await looks(site);

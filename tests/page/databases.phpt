@@ -32,11 +32,13 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $queue->fail($queue->claim()[0], '450 4.2.0 later', retryAfter: 60);
     $queue->hold([4]);
     $pdo->exec("UPDATE mail_queue SET parked_for = 'uncertain', uncertain_to = recipients WHERE id = 4");
-    $pdo->exec('CREATE TABLE people (id INTEGER)');
-    $pdo->exec('INSERT INTO people VALUES (1), (2), (3)');
+    // A name that SQL itself has.
+    $order = $pdo->getAttribute(PDO::ATTR_DRIVER_NAME) === 'pgsql' ? '"order"' : '`order`';
+    $pdo->exec("CREATE TABLE $order (id INTEGER)");
+    $pdo->exec("INSERT INTO $order VALUES (1), (2), (3)");
     $pdo->exec("INSERT INTO mail_log (at, job_id, mail_type, relay, event, phase, attempt, recipients, uncertain, reply, ms, waited)
         VALUES (" . time() . ", 1, 'news', 'smtp://relay.example.org', 'sent', 'dot', 1, 4, 0, '250 ok', 1, 1)");
-    $page = new Page($queue, access: fn(): string => 'admin', bodies: true, orphanCheck: 'people.id');
+    $page = new Page($queue, access: fn(): string => 'admin', bodies: true, orphanCheck: 'order.id');
     $server = ['REMOTE_ADDR' => '127.0.0.1', 'HTTP_HOST' => '127.0.0.1', 'REQUEST_METHOD' => 'GET'];
     $number = str_repeat('0', 32);
     $get = static fn(string $query): Response => (parse_str("view=$query", $fields) ?? true) ? $page->respond(new Request($fields, [], [], $server)) : null;
@@ -47,6 +49,11 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     foreach (['overview&part=now', 'overview&part=charts'] as $view) {
         echo preg_replace('/\d\d:\d\d/', 'TIME', $text($get($view))), "\n";
     }
+    for ($i = 0; $i < 15; $i++) {
+        $pdo->exec("INSERT INTO $order SELECT id FROM $order");
+    }
+    preg_match('/Registrations in total: .*/', $text($get('overview&part=charts')), $match);
+    echo preg_replace('/about [\d,]+|98,304/', 'MANY', $match[0] ?? $get('overview&part=charts')->body), "\n";
     foreach (['overview', 'mails', 'mails&status=parked&type=mail', 'mail&id=2', 'mail&id=1', 'preview&id=5', 'text&id=5', 'source&id=5', 'uncertain', 'relays', 'settings', 'status.json', 'metrics'] as $view) {
         $response = $get($view);
         preg_match_all('/<tr>(?!<th)/', $response->body, $rows);
@@ -79,6 +86,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
 --EXPECT--
 200 No worker has run yet. Mail is due. Start "mailqueue work", or look at cron; "mailqueue doctor" finds out why. Waiting for a decision: 2 mails. See the parked mails. 2 pending 0 sending 1 failed 2 parked Due now 2 Longest wait N s Limit none Workers 0 Last run never
 200 Sent Last hour, by minute 5 TIME TIME UTC Last 24 hours 1 TIME TIME UTC Failed in seven days: 1 Registrations in total: 3
+Registrations in total: MANY
 overview: 200
 mails: 200 5 rows
 mails&status=parked&type=mail: 200 2 rows

@@ -20,7 +20,10 @@ $at = '/?view=suppressions';
 $browser->post(['action' => 'suppress', 'address' => 'Ann@Example.net', 'reason' => 'hard_bounce', 'scope' => ''], $at);
 echo $browser->text('.done'), ' ', $rows($browser), "\n";
 $browser->post(['action' => 'suppress', 'address' => 'bea@example.net', 'reason' => 'unsubscribe', 'scope' => 'list:<b>'], $at);
-echo $rows($browser), "\n", str_contains($browser->get()->text('nav'), 'Suppressions') ? 'shown' : 'not shown', "\n";
+echo $rows($browser), "\n";
+preg_match_all('/aria-label="(Remove[^"]*)"/', $browser->body, $labels);
+echo implode("\n", $labels[1]), "\n";
+echo str_contains($browser->get()->text('nav'), 'Suppressions') ? 'shown' : 'not shown', "\n";
 foreach ([['address' => ''], ['address' => 'nobody'], ['address' => 'a@b.example', 'reason' => 'x'], ['address' => 'a@b.example', 'scope' => str_repeat('x', 191)]] as $bad) {
     echo $browser->get($at)->post(['action' => 'suppress'] + $bad, $at)->said(), "\n";
 }
@@ -47,6 +50,8 @@ must(!str_contains($browser->get('/?view=settings')->body, (string) $queue->conf
 not shown
 The address is suppressed. ann@example.net hard_bounce all mail TIME page (admin@127.0.0.1) Remove
 bea@example.net unsubscribe list:<b> TIME page (admin@127.0.0.1) Remove ann@example.net hard_bounce all mail TIME page (admin@127.0.0.1) Remove
+Remove: bea@example.net, unsubscribe, list:&lt;b&gt;
+Remove: ann@example.net, hard_bounce, all mail
 shown
 400 Give an address. Nothing was changed.
 400 The address "nobody" has no "@"; write it as name@example.org

@@ -39,6 +39,17 @@ function follow(MailQueue $queue, string $language = 'en', bool $isLong = false)
     return $found;
 }
 
+/** What the list of mails asks before it brings some back. */
+function question(MailQueue $queue, array $form): string
+{
+    $number = str_repeat('0', 32);
+    $form += ['action' => 'retry', 'token' => hash_hmac('sha256', 'form 0', $number)];
+    $server = ['REMOTE_ADDR' => '127.0.0.1', 'HTTP_HOST' => '127.0.0.1', 'REQUEST_METHOD' => 'POST'];
+    $page = new Page($queue, access: fn(): string => 'admin');
+    $html = $page->respond(new Request(['view' => 'mails'], $form, ['mailqueue' => $number], $server))->body;
+    return preg_match('~<h1>([^<]*)~', $html, $match) ? $match[1] : $html;
+}
+
 function fill(PDO $pdo, int $count, string $status): void
 {
     $row = "('mail', '$status', 0, 1, 1, '<x>', '[\"m@example.net\"]')";
@@ -58,8 +69,14 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $found = follow($queue);
     sort($found);
     must($found === range(1, 239, 2), json_encode($found));
+    foreach ([['which' => 'all', 'status' => 'parked'], ['ids' => ['121', '122', '124']], ['ids' => ['122', '124']]] as $form) {
+        echo question($queue, $form), "\n";
+    }
     $pdo->exec('DELETE FROM mail_queue WHERE id > 50 AND id <= 120 OR id > 219');
     follow($queue);
+    $pdo->exec("UPDATE mail_queue SET status = 'held' WHERE id = 121");
+    $found = follow($queue);
+    must(end($found) === 121 && count($found) === 75, json_encode($found));
 });
 
 $queue = new MailQueue($path = database());
@@ -81,6 +98,10 @@ echo json_encode($found), ' ', strstr($said, ' bis ', true), "\n";
 0 No mail is uncertain.
 0 No mail is uncertain.
 50  +; 60  +; 10  +
+Bring 120 mails back? 60 of them may arrive twice.
+Bring 3 mails back? 1 of them may arrive twice.
+Bring 2 mails back?
+75  +
 75  +
 0 Looked at mails that are parked, up to N; the rest would take too long at once. "mailqueue uncertain" looks at all.; 0 No other mail is uncertain.
 [309999,319999] 0 Durchsucht sind Mails im Status „geparkt“

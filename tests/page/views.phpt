@@ -124,6 +124,8 @@ foreach ([['action' => 'switch', 'to' => 'off'], ['action' => 'switch', 'to' => 
 }
 echo implode(' ', array_map(fn(string $key) => json_encode($queue->config($key)), ['mailQueueEnabled', 'mailMaxPerHour', 'mailRedirectTo', 'mailBurst'])), "\n";
 $browser->get('/?view=settings');
+preg_match_all('/<button[^>]*>Save</', $browser->body, $buttons);
+must(count($buttons[0]) > 10 && array_unique($buttons[0]) === $buttons[0] && str_contains($buttons[0][0], 'aria-label="Save: '), 'each button says which setting it saves');
 foreach (MailQueue::configKeys() as $key => $about) {
     must(str_contains($browser->body, ">$key<") && str_contains($browser->body, htmlspecialchars($about['meaning'], ENT_QUOTES | ENT_HTML5)), $key);
 }
@@ -136,6 +138,12 @@ echo substr_count($browser->body, '@fine') + substr_count($browser->body, '@over
 $queue->setConfig('mailRelayPause', json_encode(['smtp://a.example.org:25' => time() + 60 . ' 1 connection refused', 'smtp://b.example.org:25' => time() + 600 . ' 1 535 5.7.8 login refused']));
 preg_match_all('~The relay (\S+) is paused~', $browser->get()->body, $match);
 echo implode(' ', $match[1]), "\n";
+
+echo "-- uncertain mail of a campaign that is paused\n";
+$held = $queue->enqueue(mail_fields(), 'r8');
+$pdo->exec("UPDATE mail_queue SET status = 'held', uncertain_to = recipients WHERE id = $held");
+echo $browser->get()->post(['action' => 'retry', 'ids' => [(string) $held]], '/?view=uncertain')->said(), "\n";
+$sure(['action' => 'sent', 'ids' => [(string) $held]], '/?view=uncertain');
 
 echo "-- logged\n";
 echo preg_replace('/"time":"[^"]*",/', '', file_get_contents("$directory/mail-queue.log"));
@@ -207,6 +215,9 @@ smtp://relay.example.org:25 Paused until TIME, trial 3. 535 5.7.8 login refused 
 Mail to @slow.example Slowed down to one mail in 40 s: 85 % of its recent recipients were deferred or refused. 450 4.7.1 try later The recipient&apos;s server asks to try again later. Nothing. The queue tries again by itself. It goes faster again when more of it is accepted. The setting mailSlowdown says how many may fail.
 0
 smtp://b.example.org:25 smtp://a.example.org:25
+-- uncertain mail of a campaign that is paused
+400 None of these mails can be changed so: they are gone, are being sent, or are where you want them. Nothing was changed.
+Count 1 mail as sent? Recipients that cannot have it yet still get it. 1 mail counted as sent. 1 parked
 -- logged
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
@@ -237,3 +248,4 @@ smtp://b.example.org:25 smtp://a.example.org:25
 {"event":"page","user":"admin@127.0.0.1","reply":"config mailRedirectTo test@example.org"}
 {"event":"page","user":"admin@127.0.0.1","reply":"config --unset mailRedirectTo"}
 {"event":"page","user":"admin@127.0.0.1","reply":"config mailBurst 7"}
+{"event":"page","user":"admin@127.0.0.1","reply":"sent 13: 1"}

@@ -29,9 +29,33 @@ $run('ours2', 'theirs2', 'ours3', 'theirs3');
 $queue->timePasses();
 $queue->queue->setConfig('mailRelayPause', json_encode(["smtp://127.0.0.1:$sink->port" => time() + 600 . ' 1 full']));
 $run('theirs4');
+
+echo "-- a relay that is waited for longer than a lease\n";
+$queue = new TestQueue();
+$queue->add('m1', ['a@example.net']);
+$names = static fn(string $options): string => $queue->work('smtp://127.0.0.1:1',
+    relays: static fn(): string => "smtp://127.0.0.1:$sink->port?final_timeout=$options")->end;
+echo $names('1000'), ', ', $queue->state('m1'), ': ', $queue->queue->job($queue->ids['m1'])?->lastError, "\n";
+$queue->timePasses();
+echo $names('899'), ', ', $queue->state('m1'), "\n";
+
+echo "-- it may accept a mail until the lease ends, for limits that are strict\n";
+$lost = new Sink('at dot close');
+$queue = new TestQueue();
+$queue->queue->setConfig('mailMaxPerHour', '3600');
+$queue->queue->setConfig('mailRateMode', 'strict');
+$queue->add('m1', ['a@example.net']);
+$queue->work('null://null', relays: static fn(): string => "smtp://127.0.0.1:$lost->port");
+$at = (int) (new \PDO("sqlite:$queue->path"))->query('SELECT max(at) FROM mail_spent')->fetchColumn();
+echo $queue->state('m1'), ', counted ', $at > time() + 600 ? 'later' : 'now', "\n";
 ?>
 --EXPECT--
 empty, arrived: 0, wait:  ours1@example.org (attempts 0, later)
 empty, arrived: 1, wait:  ours1@example.org (attempts 0, later)
 empty, arrived: 3, wait:  ours1@example.org (attempts 0, later) ours2@example.org (attempts 0, later) ours3@example.org (attempts 0, later)
 empty, arrived: 3, wait:  ours1@example.org (attempts 0, later) ours2@example.org (attempts 0, later) ours3@example.org (attempts 0, later) theirs4@example.org (attempts 0, later)
+-- a relay that is waited for longer than a lease
+empty, pending 0: the transport waits 1000 seconds for the reply to the final dot, but a lease ends after 900: lower final_timeout in the DSN
+empty, gone
+-- it may accept a mail until the lease ends, for limits that are strict
+failed 1 uncertain 1, counted later

@@ -43,9 +43,15 @@ write_phpstan_config() {
     } >"$file"
 }
 
+# For this PHP, and for a new one, which deprecates more.
 lint_types() {
-    php -d memory_limit=2G "$MQ_BUILD/lint/phpstan/vendor/bin/phpstan" analyse --no-progress \
-        --no-ansi --error-format=raw -c "$MQ_BUILD/lint/phpstan.neon"
+    local lint=$MQ_BUILD/lint config
+    printf 'includes: [phpstan.neon]\nparameters:\n    phpVersion: 80500\n    tmpDir: %s\n' \
+        "$lint/phpstan-cache-new" >"$lint/phpstan-new.neon"
+    for config in phpstan phpstan-new; do
+        php -d memory_limit=2G "$lint/phpstan/vendor/bin/phpstan" analyse --no-progress \
+            --no-ansi --error-format=raw -c "$lint/$config.neon" || return
+    done
 }
 
 lint_psr12() {

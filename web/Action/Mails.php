@@ -21,7 +21,7 @@ final class Mails extends Action
         'retry' => [Status::Failed, Status::Parked],
         'hold' => [Status::Pending, Status::Failed],
         'delete' => [Status::Pending, Status::Failed, Status::Parked, Status::Held],
-        'sent' => [Status::Failed, Status::Parked],
+        'sent' => [Status::Failed, Status::Parked, Status::Held],
         'resend' => [Status::Pending, Status::Failed, Status::Parked],
     ];
 
@@ -103,9 +103,9 @@ final class Mails extends Action
         self::takeTime();
         $request = $this->context->request;
         $list = new Selection($request->field(...));
-        $marked = $request->field('which') === 'all' ? null : $this->marked($action);
         // Mails change their state meanwhile, so they are found once.
-        $ids = $marked ?? $this->found($action, $list);
+        $ids = $this->ids($action, $list, $this->isAboutUncertain($action));
+        $marked = $this->isAboutAll() ? null : $ids;
         $count = count($ids);
         if ($count === 0) {
             throw new Refusal($this->t('None of these mails can be changed so: they are gone, are '
@@ -113,7 +113,9 @@ final class Mails extends Action
         }
         // More than the question said: it is asked again.
         if ($count > (int) $request->field('sure')) {
-            return $this->ask($action, $question, $count, $marked, $list);
+            $asked = $this->t($question, $this->context->texts->mails($count))
+                . $this->warning($action, $list);
+            return $this->ask($action, $asked, $count, $marked, $list);
         }
         $which = match (true) {
             $marked !== null => implode(' ', array_slice($marked, 0, 100)),
@@ -136,32 +138,38 @@ final class Mails extends Action
         return $action === 'sent' || $this->isOfUncertain();
     }
 
-    /** @return list<int> the marked mails that the action would change */
-    private function marked(string $action): array
+    private function isAboutAll(): bool
     {
-        $given = $this->context->request->form['ids'] ?? [];
-        return is_array($given) && $given !== [] ? Selection::ids(
-            $this->context->queue,
-            $given,
-            self::FROM[$action],
-            $this->isAboutUncertain($action)
-        ) : throw new Refusal($this->t('No mail is marked. Mark some in the list, then choose what '
-            . 'to do with them. Nothing was changed.'));
+        return $this->context->request->field('which') === 'all';
     }
 
-    /** @return list<int> the filter's mails that the action would change */
-    private function found(string $action, Selection $list): array
+    /** Says how many of mails that are brought back may arrive twice. */
+    private function warning(string $action, Selection $list): string
     {
-        $all = [];
-        $found = $list->filter->ids(
-            $this->context->queue,
-            self::FROM[$action],
-            ['uncertain' => $this->isAboutUncertain($action)]
+        $isNew = $action === 'retry' && !$this->isOfUncertain(); // there each may
+        $twice = $isNew ? count($this->ids($action, $list, true)) : 0;
+        return $twice === 0 ? '' : ' ' . $this->t(
+            '%s of them may arrive twice.',
+            $this->context->texts->number($twice)
         );
-        foreach ($found as $ids) {
-            array_push($all, ...$ids);
+    }
+
+    /**
+     * @param bool $isUncertain only mail that may have arrived
+     * @return list<int> the mails of the filter, or those that are marked, that the action would
+     *     change
+     */
+    private function ids(string $action, Selection $list, bool $isUncertain): array
+    {
+        $queue = $this->context->queue;
+        if ($this->isAboutAll()) {
+            return $list->filter->allIds($queue, self::FROM[$action], $isUncertain);
         }
-        return $all;
+        $given = $this->context->request->form['ids'] ?? [];
+        return is_array($given) && $given !== []
+            ? Selection::ids($queue, $given, self::FROM[$action], $isUncertain)
+            : throw new Refusal($this->t('No mail is marked. Mark some in the list, then choose '
+                . 'what to do with them. Nothing was changed.'));
     }
 
     /**
@@ -204,7 +212,7 @@ final class Mails extends Action
         return $this->confirm(
             $action,
             $fields,
-            $this->t($question, $this->context->texts->mails($count)),
+            $question,
             array_map(static fn (int $id): Html => Html::e(
                 'input',
                 ['type' => 'hidden', 'name' => 'ids[]', 'value' => $id]

@@ -42,7 +42,7 @@ final class Settings extends View
             $isAdmin ? $this->context->form('set', ['key' => $key], Html::all(
                 Html::e('input', ['type' => 'text', 'name' => 'value', 'value' => $value ?? '',
                     'id' => "k-$key", 'aria-describedby' => "m-$key", 'placeholder' => $default]),
-                $this->context->button($this->t('Save'))
+                $this->context->button($this->t('Save'), '', $key)
             ), ['class' => 'row']) : Html::e('p', [], $value ?? $default),
             $this->t('Allowed: %s. Default: %s.', $about['range'], $default)
         );

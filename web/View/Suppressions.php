@@ -138,7 +138,11 @@ final class Suppressions extends View
             'unsuppress',
             ['address' => $row['address'], 'scope' => (string) $row['scope'],
                 'reason' => $row['reason']],
-            $this->context->button($this->t('Remove'), 'quiet')
+            $this->context->button(
+                $this->t('Remove'),
+                'quiet',
+                "$cells[address], $cells[reason], $cells[scope]"
+            )
         )];
     }
 

@@ -10,9 +10,12 @@ use MailQueue\Web\Html;
 use MailQueue\Web\Search;
 use MailQueue\Web\Selection;
 
-/** Mails of which nobody knows whether they arrived: parked ones first, then failed ones. */
+/** Mails of which nobody knows whether they arrived, by their states. */
 final class Uncertain extends Listing
 {
+    /** The states in which they are, in the order of the list. */
+    private const STATES = [Status::Parked, Status::Failed, Status::Held];
+
     public function title(): string
     {
         return $this->t('Uncertain');
@@ -20,16 +23,16 @@ final class Uncertain extends Listing
 
     public function content(): Html
     {
-        [$status, $after] = $this->place();
-        $isFirst = $status === Status::Parked && $after === 0;
+        [$states, $after] = $this->place();
+        $isFirst = $states === self::STATES && $after === 0;
         $until = microtime(true) + Search::SECONDS;
-        $search = $this->search($status, $after, Search::SECONDS);
-        $jobs = $search->jobs;
-        if ($status === Status::Parked && $search->next === null) {
-            $status = Status::Failed;
-            $search = $this->search($status, 0, $until - microtime(true));
+        $jobs = [];
+        do {
+            $status = array_shift($states);
+            $search = $this->search($status, $after, $until - microtime(true));
             array_push($jobs, ...$search->jobs);
-        }
+            $after = 0;
+        } while ($search->next === null && $states !== []);
         $isNone = $jobs === [] && !$search->isPart;
         return Html::all(
             Html::e('p', ['class' => 'lead'], $this->t('The connection ended before the '
@@ -42,12 +45,13 @@ final class Uncertain extends Listing
         );
     }
 
-    /** @return array{Status, int} where the search goes on */
+    /** @return array{non-empty-list<Status>, int} where the search goes on */
     private function place(): array
     {
         $request = $this->context->request;
         $after = $request->text('after') ?? '';
-        return [$request->text('status') === 'failed' ? Status::Failed : Status::Parked,
+        $at = array_search(Status::tryFrom($request->text('status') ?? ''), self::STATES, true);
+        return [array_slice(self::STATES, (int) $at) ?: self::STATES,
             preg_match('/\A\d{1,18}\z/', $after) === 1 ? (int) $after : 0];
     }
 

@@ -48,7 +48,8 @@ final class Postmark extends Service
     {
         $this->check($request);
         $kind = match ($body['RecordType']) {
-            'Bounce', 'SpamComplaint' => self::KINDS[self::text($body, 'Type')] ?? null,
+            'Bounce', 'SpamComplaint' => self::KINDS[self::text($body, 'Type') ?? '']
+                ?? null,
             'SubscriptionChange' => self::change($body),
             default => null,
         };

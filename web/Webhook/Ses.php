@@ -48,7 +48,8 @@ final class Ses
                 'Permanent' => Service::permanent($said, $status),
                 // SES takes an answer such as for a vacation for a bounce without a reply.
                 'Transient' => $said === '' ? Kind::Unknown
-                    : self::TRANSIENT[Service::text($bounce, 'bounceSubType')] ?? Kind::Soft,
+                    : self::TRANSIENT[Service::text($bounce, 'bounceSubType') ?? '']
+                        ?? Kind::Soft,
                 default => Kind::Unknown,
             };
             $events[] = self::event($one, $kind, $said, $bounce);

@@ -7,9 +7,11 @@ for (const part of document.querySelectorAll('[data-every]')) {
     const refresh = async () => {
         last = Date.now();
         try {
-            const response = await fetch(part.dataset.from, {headers: {Accept: 'text/html'}});
-            if (response.status === 403) {
-                location.reload(); // logged out
+            const response = await fetch(part.dataset.from,
+                {headers: {Accept: 'text/html'}, redirect: 'manual'});
+            // Logged out: the application may redirect to its own login.
+            if (response.type === 'opaqueredirect' || [401, 403].includes(response.status)) {
+                location.reload();
             } else {
                 part.classList.toggle('old', !response.ok);
             }
@@ -33,4 +35,12 @@ for (const output of document.querySelectorAll('output[for]')) {
     const slider = document.getElementById(output.htmlFor.value);
     output.hidden = false; // without this script it would show a number that is not the slider's
     slider?.addEventListener('input', () => { output.value = slider.value; });
+}
+
+/* A reload does not say again what an action did. */
+const here = new URL(location);
+if (here.searchParams.has('done')) {
+    here.searchParams.delete('done');
+    here.searchParams.delete('count');
+    history.replaceState(history.state, '', here);
 }

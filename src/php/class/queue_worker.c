@@ -143,18 +143,6 @@ static bool is_allowed(const char *path)
     return php_check_open_basedir_ex(path, 0) == 0;
 }
 
-/* Checks the lease of a run whose caller cannot choose it. */
-static enum mq_status check_own_lease(zend_long lease, int64_t final_timeout_ms,
-                                      struct mq_error *err)
-{
-    return lease * INT64_C(1000) > final_timeout_ms
-               ? MQ_OK
-               : mq_error_set(err, MQ_CONFIG, "transport",
-                              "the transport waits %d seconds for the reply to the final dot, but "
-                              "a lease ends after %d: lower final_timeout in the DSN",
-                              (int)(final_timeout_ms / 1000), (int)lease);
-}
-
 /* Returns MQ_THROWN if the lease is too short, too. */
 static enum mq_status open_relays(struct run *run, struct mq_error *err)
 {
@@ -162,14 +150,13 @@ static enum mq_status open_relays(struct run *run, struct mq_error *err)
     run->relays.run = &run->php;
     run->relays.clock = *mq_queue_clock(run->queue);
     run->relays.connections = run->number[ARG_CONNECTIONS];
+    run->relays.lease_s = lease;
     run->relays.verdicts = run->verdicts;
     run->relays.in_request = run->in_request;
     MQ_TRY(mq_php_relays_open(&run->relays, err));
-    int64_t final_ms = run->relays.final_timeout_ms;
-    if (run->in_request) {
-        return check_own_lease(lease, final_ms, err);
-    }
-    return check_lease(ARG_LEASE, lease, final_ms) ? MQ_OK : MQ_THROWN;
+    bool is_long_enough =
+        run->in_request || check_lease(ARG_LEASE, lease, run->relays.final_timeout_ms);
+    return is_long_enough ? MQ_OK : MQ_THROWN;
 }
 
 static enum mq_status open_dkim(struct run *run, struct mq_error *err)
@@ -248,6 +235,14 @@ static bool is_hold(zend_object *on_uncertain)
            zend_string_equals_literal(Z_STR_P(zend_enum_fetch_case_value(on_uncertain)), "hold");
 }
 
+/* How long a relay may need for its reply to the final dot. Those that a function names are not
+ * known yet; none needs longer than a lease. */
+static int64_t final_timeout_s(const struct run *run)
+{
+    return run->relays.all.choose ? run->number[ARG_LEASE]
+                                  : (run->relays.final_timeout_ms + 999) / 1000;
+}
+
 static enum mq_status work(struct run *run, struct mq_report *report, struct mq_error *err)
 {
     const zend_long *number = run->number;
@@ -260,7 +255,7 @@ static enum mq_status work(struct run *run, struct mq_report *report, struct mq_
         .max_workers = (int)number[ARG_MAX_WORKERS],
         .max_bytes = number[ARG_MAX_BYTES],
         .grace_s = number[ARG_GRACE],
-        .final_timeout_s = (run->relays.final_timeout_ms + 999) / 1000,
+        .final_timeout_s = final_timeout_s(run),
         .daemon = run->daemon,
         .in_request = run->in_request,
         .on_uncertain = is_hold(run->on_uncertain) ? MQ_UNCERTAIN_HOLD : MQ_UNCERTAIN_RETRY,

@@ -123,6 +123,20 @@ static enum mq_status open_closure(struct mq_php_relays *relays, struct mq_error
     return mq_relays_add(&relays->all, mq_str_of(name), &route, err);
 }
 
+/* Checks the lease where no argument can be blamed: in a request, and for a relay that the function
+ * names during the run. */
+static enum mq_status check_lease(const struct mq_php_relays *relays, int64_t final_timeout_ms,
+                                  struct mq_error *err)
+{
+    bool is_checked_later = !relays->in_request && !relays->all.run;
+    return is_checked_later || relays->lease_s * INT64_C(1000) > final_timeout_ms
+               ? MQ_OK
+               : mq_error_set(err, MQ_CONFIG, "transport",
+                              "the transport waits %d seconds for the reply to the final dot, but "
+                              "a lease ends after %d: lower final_timeout in the DSN",
+                              (int)(final_timeout_ms / 1000), (int)relays->lease_s);
+}
+
 /* For struct mq_relays. */
 static enum mq_status open_relay(void *context, struct mq_str text, struct mq_transport **out,
                                  int *connections, struct mq_error *err)
@@ -130,9 +144,12 @@ static enum mq_status open_relay(void *context, struct mq_str text, struct mq_tr
     struct mq_php_relays *relays = context;
     struct mq_dsn dsn = {0};
     MQ_TRY(mq_dsn_parse(text, &dsn, err));
+    int64_t final_ms = dsn.final_timeout_ms;
     enum mq_status status = check_path_of(&dsn, err);
     if (status == MQ_OK) {
-        int64_t final_ms = dsn.final_timeout_ms;
+        status = check_lease(relays, final_ms, err);
+    }
+    if (status == MQ_OK) {
         relays->final_timeout_ms =
             final_ms > relays->final_timeout_ms ? final_ms : relays->final_timeout_ms;
         *connections = (int)dsn.connections;

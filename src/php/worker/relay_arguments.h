@@ -15,7 +15,7 @@ struct mq_php_relays {
     zend_string *dsn;     /* the transport, if it is text; both NULL: the ini setting */
     zval *given;          /* the map, or a Closure; NULL: none */
     bool in_request;      /* no argument of the present call is blamed */
-    zend_long connections;
+    zend_long connections, lease_s;
     const struct mq_rules *verdicts; /* NULL: none */
     struct mq_clock clock;
     struct mq_php_run *run;

@@ -185,15 +185,18 @@ static enum mq_status check_name(struct mq_str name, struct mq_error *err)
                              MQ_CAMPAIGN_NAME_MAX);
 }
 
-static enum mq_status find_name(struct mq_queue *queue, struct mq_str name, int64_t *id,
-                                struct mq_error *err)
+/* `text`: the query for the id of the campaign with this name. */
+static enum mq_status find_name(struct mq_queue *queue, const char *text, struct mq_str name,
+                                int64_t *id, struct mq_error *err)
 {
     *id = 0;
-    return mq_campaign_int(queue, "SELECT id FROM {M} WHERE name = ?1", MQ_ARGS(mq_text(name)), id,
-                           err);
+    return mq_campaign_int(queue, text, MQ_ARGS(mq_text(name)), id, err);
 }
 
-/* Another process can create it at the same time: then this inserts nothing. */
+#define ID_OF_NAME "SELECT id FROM {M} WHERE name = ?1"
+
+/* Another process can create it at the same time: then this inserts nothing. MariaDB does not show
+ * that row to a transaction of the application that has read before, unless it is locked. */
 static enum mq_status create(struct mq_tx *tx, struct mq_str name, int64_t *id,
                              struct mq_error *err)
 {
@@ -210,7 +213,7 @@ static enum mq_status create(struct mq_tx *tx, struct mq_str name, int64_t *id,
                                         "(?1, 'draft', 'campaign', 0, ?2, ?3, 0, 0){Q}",
                                         args, err);
     mq_buffer_clear(&scope);
-    return status == MQ_OK ? find_name(tx->queue, name, id, err) : status;
+    return status == MQ_OK ? find_name(tx->queue, ID_OF_NAME "{u}", name, id, err) : status;
 }
 
 enum mq_status mq_campaign_open(struct mq_queue *queue, struct mq_str name, int64_t *id,
@@ -219,7 +222,7 @@ enum mq_status mq_campaign_open(struct mq_queue *queue, struct mq_str name, int6
     struct mq_tx tx = {.queue = queue};
     MQ_TRY(check_name(name, err));
     MQ_TRY(mq_schema_check(queue, err));
-    enum mq_status status = find_name(queue, name, id, err);
+    enum mq_status status = find_name(queue, ID_OF_NAME, name, id, err);
     if (*id != 0) {
         return status;
     }

@@ -210,8 +210,9 @@ static enum mq_status wait_for_others(struct mq_queue *queue, size_t found, stru
 static enum mq_status switch_off(struct mq_queue *queue, struct mq_error *err)
 {
     int64_t running = 0;
-    struct mq_args key = MQ_ARGS(mq_cstr(mq_config_keys[MQ_KEY_CAMPAIGNS].name));
-    MQ_TRY(mq_campaign_int(queue, "SELECT 1 FROM {c} WHERE {q}key{q} = ?1{u}", key, &running, err));
+    char *on = NULL;
+    MQ_TRY(mq_config_lock(queue, mq_config_keys[MQ_KEY_CAMPAIGNS].name, &on, err));
+    free(on);
     MQ_TRY(count_running(queue, &running, err));
     return running ? MQ_OK : mq_campaign_switch(queue, false, err);
 }

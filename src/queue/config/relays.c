@@ -60,15 +60,30 @@ static void append(struct mq_buffer *out, const char *relay, const char *text)
     mq_json_string(out, mq_str_of(text));
 }
 
-static enum mq_status text_put(struct mq_queue *queue, enum mq_config_id key, const char *relay,
-                               const char *text, struct mq_error *err)
+/* A key and what it has, to be written again. */
+struct texts {
+    enum mq_config_id key;
+    struct mq_strings all; /* each relay, then its text */
+};
+
+static enum mq_status lock_all(struct mq_queue *queue, struct texts *texts, struct mq_error *err)
 {
-    struct mq_strings all = {0};
+    char *value = NULL;
+    MQ_TRY(mq_config_lock(queue, mq_config_keys[texts->key].name, &value, err));
+    enum mq_status status = parse_texts(value, &texts->all, err);
+    free(value);
+    return status;
+}
+
+/* Writes them with this text for the relay; NULL: without one. */
+static enum mq_status write_all(struct mq_queue *queue, const struct texts *texts,
+                                const char *relay, const char *text, struct mq_error *err)
+{
+    const struct mq_strings *all = &texts->all;
     struct mq_buffer out = {0};
-    MQ_TRY(read_all(queue, key, &all, err));
-    for (size_t i = 0; i < all.count; i += 2) {
-        if (strcmp(all.items[i], relay) != 0) {
-            append(&out, all.items[i], all.items[i + 1]);
+    for (size_t i = 0; i < all->count; i += 2) {
+        if (strcmp(all->items[i], relay) != 0) {
+            append(&out, all->items[i], all->items[i + 1]);
         }
     }
     if (text) {
@@ -77,11 +92,20 @@ static enum mq_status text_put(struct mq_queue *queue, enum mq_config_id key, co
     if (out.len) {
         mq_buffer_char(&out, '}');
     }
-    enum mq_status status = out.failed
-                                ? mq_error_nomem(err)
-                                : mq_config_put(queue, mq_config_keys[key].name, out.data, err);
+    const char *key = mq_config_keys[texts->key].name;
+    enum mq_status status =
+        out.failed ? mq_error_nomem(err) : mq_config_put(queue, key, out.data, err);
     mq_buffer_clear(&out);
-    mq_strings_clear(&all);
+    return status;
+}
+
+static enum mq_status text_put(struct mq_queue *queue, enum mq_config_id key, const char *relay,
+                               const char *text, struct mq_error *err)
+{
+    struct texts texts = {.key = key};
+    MQ_TRY(lock_all(queue, &texts, err));
+    enum mq_status status = write_all(queue, &texts, relay, text, err);
+    mq_strings_clear(&texts.all);
     return status;
 }
 
@@ -169,17 +193,20 @@ static void lengthen(struct mq_pause *old, const struct mq_relay_pause *pause, i
 static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *pause,
                                    struct mq_error *err)
 {
+    struct texts texts = {.key = MQ_KEY_RELAY_PAUSE};
     struct mq_pause now;
     struct mq_buffer text = {0};
-    MQ_TRY(mq_queue_pause_of(tx->queue, pause->relay, &now, err));
+    MQ_TRY(lock_all(tx->queue, &texts, err));
+    parse(find_text(&texts.all, pause->relay), &now);
     lengthen(&now, pause, tx->now_s);
     mq_str_printable(now.reason, sizeof(now.reason), 0, mq_str_of(pause->reason));
     mq_buffer_printf(&text, "%lld %lld %s", (long long)now.until_s, (long long)now.count,
                      now.reason);
-    enum mq_status status =
-        text.failed ? mq_error_nomem(err)
-                    : text_put(tx->queue, MQ_KEY_RELAY_PAUSE, pause->relay, text.data, err);
+    enum mq_status status = text.failed
+                                ? mq_error_nomem(err)
+                                : write_all(tx->queue, &texts, pause->relay, text.data, err);
     mq_buffer_clear(&text);
+    mq_strings_clear(&texts.all);
     pause->until_s = status == MQ_OK ? now.until_s : pause->until_s;
     return status;
 }

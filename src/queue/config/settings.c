@@ -386,6 +386,39 @@ static enum mq_status check_whole(struct mq_queue *queue, struct mq_args both, s
                                queue->names.config, both.values[1].s.len, both.values[0].s.data);
 }
 
+static enum mq_status read_locked(struct mq_queue *queue, struct mq_args key, char **value,
+                                  struct mq_error *err)
+{
+    *value = NULL;
+    enum mq_status status =
+        mq_sql_query_template(queue, "SELECT {V} FROM {c} WHERE {q}key{q} = ?1{u}", key, err);
+    while (mq_sql_next(queue, &status, err)) {
+        struct mq_str text = mq_sql_column_str(queue, 0);
+        free(*value);
+        *value = text.data ? mq_str_dup(text) : NULL;
+        status = text.data && !*value ? mq_error_nomem(err) : MQ_OK;
+    }
+    if (status != MQ_OK) {
+        free(*value);
+        *value = NULL;
+    }
+    return status;
+}
+
+/* A server locks no row that does not exist, so it is made. */
+enum mq_status mq_config_lock(struct mq_queue *queue, const char *key, char **value,
+                              struct mq_error *err)
+{
+    struct mq_args args = MQ_ARGS(mq_cstr(key));
+    MQ_TRY(read_locked(queue, args, value, err));
+    if (*value || !queue->dialect->shared) {
+        return MQ_OK;
+    }
+    MQ_TRY(
+        mq_sql_exec_text(queue, "INSERT INTO {c}({q}key{q}, value) VALUES (?1, ''){&}", args, err));
+    return read_locked(queue, args, value, err);
+}
+
 enum mq_status mq_config_put(struct mq_queue *queue, const char *key, const char *value,
                              struct mq_error *err)
 {

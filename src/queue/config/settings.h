@@ -64,6 +64,10 @@ int64_t mq_settings_marked(const struct mq_settings *settings, const char *table
 enum mq_status mq_settings_load(struct mq_queue *queue, int64_t now_s, struct mq_settings *out,
                                 struct mq_error *err);
 void mq_settings_clear(struct mq_settings *settings);
+/* Reads a key to change it: in its row, other transactions wait until this one ends. *value is
+ * malloc'ed; NULL if the key is not set. */
+enum mq_status mq_config_lock(struct mq_queue *queue, const char *key, char **value,
+                              struct mq_error *err);
 /* Writes a key without checking its value; the caller is in a transaction. NULL unsets the key. */
 enum mq_status mq_config_put(struct mq_queue *queue, const char *key, const char *value,
                              struct mq_error *err);

@@ -75,7 +75,7 @@ struct mq_sql_dialect {
      * A: a text's type in CAST  F: the function that finds a text in another
      * V: reads a config value  N: the new value, from ?2
      * Y: MQ_LIVE_OF  J: what an older job table gets with recipient_id
-     * Q: makes an INSERT leave out rows whose key exists
+     * Q: makes an INSERT leave out rows whose key exists  &: the same for the config table
      * B: Message-ID and texts of a campaign's job, from ?1 and ?2 around its id, ?3 to ?6 */
     const char *words[128];
     size_t table_max; /* most octets of the job table's name */

@@ -212,6 +212,7 @@ const struct mq_sql_dialect mq_mysql_dialect = {
             ['J'] = ", ADD COLUMN " LIVE_OF ", ADD KEY {q}{T}_live{q} (live_of, next_attempt_at)",
             ['B'] = "CONCAT(?1, id, ?2), ?3, ?4, ?5, ?6",
             ['Q'] = " ON DUPLICATE KEY UPDATE id = id",
+            ['&'] = " ON DUPLICATE KEY UPDATE value = value",
             ['N'] = "CONVERT(CAST(?2 AS BINARY) USING utf8mb4)",
         },
     .table_max = MQ_NAME_MAX - 7, /* names made from it have at most 64 characters */

@@ -188,6 +188,7 @@ const struct mq_sql_dialect mq_pgsql_dialect = {
             ['B'] = "CAST(?1 AS TEXT) || id || CAST(?2 AS TEXT), CAST(?3 AS TEXT), "
                     "CAST(?4 AS TEXT), CAST(?5 AS TEXT), CAST(?6 AS TEXT)",
             ['Q'] = " ON CONFLICT DO NOTHING",
+            ['&'] = " ON CONFLICT DO NOTHING",
             ['N'] = "?2",
         },
     .table_max = MQ_NAME_MAX - 7, /* names are cut at 63 octets, also those with "_parked" */

@@ -39,41 +39,36 @@ static void tell(struct mq_tx *tx, const struct mq_job *job, enum mq_event_type 
 
 /* ---- some are left ---- */
 
-/* Moves the suppressed recipients to the end of the list, and returns how many are before them. */
-static size_t part(struct mq_job *job)
+static bool copy_others(const struct mq_job *job, struct mq_strings *out)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < job->recipients.count; i++) {
-        if (!job->suppressed[i]) {
-            char *address = job->recipients.items[i];
-            job->recipients.items[i] = job->recipients.items[kept];
-            job->suppressed[i] = job->suppressed[kept];
-            job->recipients.items[kept] = address;
-            job->suppressed[kept++] = NULL;
-        }
+    bool ok = true;
+    for (size_t i = 0; i < job->recipients.count && ok; i++) {
+        ok = job->suppressed[i] || mq_strings_add(out, mq_str_of(job->recipients.items[i]));
     }
-    return kept;
+    return ok;
 }
 
-/* Writes the object of refused recipients with those behind `kept`. */
-static void write_refused(const struct mq_job *job, size_t kept, struct mq_buffer *out)
+/* Writes the object of refused recipients with the suppressed ones. */
+static void write_refused(const struct mq_job *job, struct mq_buffer *out)
 {
     struct mq_str before = mq_str_trim(mq_str_of(job->refused));
     if (before.len > 2) {
         mq_buffer_append(out, before.data, before.len - 1);
     }
-    for (size_t i = kept; i < job->recipients.count; i++) {
-        mq_buffer_char(out, out->len ? ',' : '{');
-        mq_json_string(out, mq_str_of(job->recipients.items[i]));
-        mq_buffer_char(out, ':');
-        mq_json_string(out, mq_str_of(job->suppressed[i]));
+    for (size_t i = 0; i < job->recipients.count; i++) {
+        if (job->suppressed[i]) {
+            mq_buffer_char(out, out->len ? ',' : '{');
+            mq_json_string(out, mq_str_of(job->recipients.items[i]));
+            mq_buffer_char(out, ':');
+            mq_json_string(out, mq_str_of(job->suppressed[i]));
+        }
     }
     mq_buffer_char(out, '}');
 }
 
 static void forget_marks(struct mq_job *job)
 {
-    for (size_t i = 0; i < job->recipients.count; i++) {
+    for (size_t i = 0; job->suppressed && i < job->recipients.count; i++) {
         free(job->suppressed[i]);
     }
     free(job->suppressed);
@@ -81,22 +76,48 @@ static void forget_marks(struct mq_job *job)
 }
 
 /* Takes the suppressed ones off the list in memory, and keeps in job->refused why. */
-static enum mq_status shorten(struct mq_job *job, struct mq_error *err)
+static enum mq_status shorten(struct mq_job *job, struct mq_unshortened *before,
+                              struct mq_error *err)
 {
     struct mq_buffer refused = {0};
-    size_t kept = part(job);
+    struct mq_strings others = {0};
+    bool ok = copy_others(job, &others);
+    char *was = job->refused ? mq_str_dup(mq_str_of(job->refused)) : NULL;
     if (!job->scope) {
-        write_refused(job, kept, &refused);
-        if (refused.failed) {
-            mq_buffer_clear(&refused);
-            return mq_error_nomem(err);
-        }
+        write_refused(job, &refused);
+    }
+    if (!ok || refused.failed || (job->refused && !was)) {
+        mq_buffer_clear(&refused);
+        mq_strings_clear(&others);
+        free(was);
+        return mq_error_nomem(err);
+    }
+    forget_marks(job);
+    *before = (struct mq_unshortened){job->recipients, was};
+    job->recipients = others;
+    if (!job->scope) {
         free(job->refused);
         job->refused = mq_buffer_take(&refused);
     }
-    forget_marks(job);
-    mq_strings_cut(&job->recipients, kept);
     return MQ_OK;
+}
+
+void mq_suppress_restore(struct mq_job *job, struct mq_unshortened *before)
+{
+    if (before->recipients.count) {
+        mq_strings_clear(&job->recipients);
+        free(job->refused);
+        job->recipients = before->recipients;
+        job->refused = before->refused;
+        *before = (struct mq_unshortened){.refused = NULL};
+    }
+}
+
+void mq_unshortened_clear(struct mq_unshortened *before)
+{
+    mq_strings_clear(&before->recipients);
+    free(before->refused);
+    before->refused = NULL;
 }
 
 static enum mq_status write_shortened(struct mq_queue *queue, const struct mq_job *job,
@@ -130,7 +151,9 @@ static enum mq_status apply(struct mq_tx *tx, struct mq_job *job, const char *wh
     if (nobody) {
         return mq_job_park(tx, job, MQ_OUTCOME_SUPPRESSED, why, err);
     }
-    MQ_TRY(shorten(job, err));
+    struct mq_unshortened before = {.refused = NULL};
+    MQ_TRY(shorten(job, &before, err));
+    mq_unshortened_clear(&before);
     return write_shortened(tx->queue, job, err);
 }
 
@@ -159,11 +182,13 @@ static enum mq_status write_refused_ones(struct mq_queue *queue, const struct mq
                             args, err);
 }
 
-enum mq_status mq_suppress_composed(struct mq_tx *tx, struct mq_job *job, struct mq_error *err)
+enum mq_status mq_suppress_composed(struct mq_tx *tx, struct mq_job *job,
+                                    struct mq_unshortened *before, struct mq_error *err)
 {
     struct mq_job_list one = {job, 1, 1};
     size_t count;
-    job->cleared = 0; /* composing says who the recipients are */
+    forget_marks(job); /* of a transaction that was undone */
+    job->cleared = 0;  /* composing says who the recipients are */
     MQ_TRY(mq_suppress_find(tx, &one, err));
     if (!job->suppressed) {
         return MQ_OK;
@@ -172,7 +197,7 @@ enum mq_status mq_suppress_composed(struct mq_tx *tx, struct mq_job *job, struct
     enum mq_status status = why ? MQ_OK : mq_error_nomem(err);
     if (why && count < job->recipients.count) {
         tell(tx, job, MQ_EVENT_SUPPRESSED, count, why);
-        status = shorten(job, err);
+        status = shorten(job, before, err);
         status = status == MQ_OK ? write_refused_ones(tx->queue, job, err) : status;
     }
     free(why);

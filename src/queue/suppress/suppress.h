@@ -55,9 +55,19 @@ enum mq_status mq_suppress_find(struct mq_tx *tx, struct mq_job_list *due, struc
  * a list, deleted; then *done is true. */
 enum mq_status mq_suppress_apply(struct mq_tx *tx, struct mq_job *job, struct mq_dropped *sum,
                                  bool *done, struct mq_error *err);
+/* What a job had before recipients were taken off; zeroed: none were. */
+struct mq_unshortened {
+    struct mq_strings recipients;
+    char *refused;
+};
 /* Takes suppressed recipients off the list of a job that was just composed, and writes to its row
- * why; not the list. If none would be left, the list stays, and so does job->suppressed. */
-enum mq_status mq_suppress_composed(struct mq_tx *tx, struct mq_job *job, struct mq_error *err);
+ * why; not the list. If none would be left, the list stays, and so does job->suppressed. If the
+ * transaction is undone, mq_suppress_restore() is to follow before it runs again, or else
+ * mq_unshortened_clear(). */
+enum mq_status mq_suppress_composed(struct mq_tx *tx, struct mq_job *job,
+                                    struct mq_unshortened *before, struct mq_error *err);
+void mq_suppress_restore(struct mq_job *job, struct mq_unshortened *before);
+void mq_unshortened_clear(struct mq_unshortened *before);
 
 /* ---- suppressions ---- */
 

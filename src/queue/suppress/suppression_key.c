@@ -126,15 +126,14 @@ enum mq_status mq_suppress_sender(struct mq_queue *queue, const char *sender, co
 enum mq_status mq_suppress_newest(struct mq_queue *queue, bool locks, int64_t *newest,
                                   struct mq_error *err)
 {
-    struct mq_args key = MQ_ARGS(mq_cstr(mq_config_keys[MQ_KEY_SUPPRESSED].name));
+    const char *key = mq_config_keys[MQ_KEY_SUPPRESSED].name;
+    char *text = NULL;
     *newest = 0;
     if (!locks) {
-        return mq_sql_int(queue, MQ_SQL_CONFIG_GET, key, newest, err);
+        return mq_sql_int(queue, MQ_SQL_CONFIG_GET, MQ_ARGS(mq_cstr(key)), newest, err);
     }
-    enum mq_status status =
-        mq_sql_query_template(queue, "SELECT {V} FROM {c} WHERE {q}key{q} = ?1{u}", key, err);
-    while (mq_sql_next(queue, &status, err)) {
-        *newest = mq_sql_column_int(queue, 0);
-    }
-    return status;
+    MQ_TRY(mq_config_lock(queue, key, &text, err));
+    mq_config_parse_int(mq_str_of(text), newest);
+    free(text);
+    return MQ_OK;
 }

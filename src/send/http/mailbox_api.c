@@ -18,7 +18,8 @@
 
 /* ---- who gets it ---- */
 
-/* Appends the addresses that the fields of a message name as recipients; false with a text. */
+/* Appends the addresses that the fields of a message name as recipients; false with a text, or
+ * without one if there was no memory. */
 static bool read_fields(struct mq_str message, struct mq_strings *named,
                         char out[MQ_HTTP_REASON_MAX])
 {
@@ -26,8 +27,14 @@ static bool read_fields(struct mq_str message, struct mq_strings *named,
     struct mq_error err = {.text = ""};
     mq_message_fields_init(&fields, message);
     while (mq_message_fields_next(&fields)) {
-        if (mq_str_word(fields.name, "to cc bcc", mq_str_equal_nocase) >= 0 &&
-            mq_addresses_of_header(fields.value, "", named, &err) != MQ_OK) {
+        enum mq_status status = MQ_OK;
+        if (mq_str_word(fields.name, "to cc bcc", mq_str_equal_nocase) >= 0) {
+            status = mq_addresses_of_header(fields.value, "", named, &err);
+        }
+        if (status == MQ_NOMEM) {
+            return false;
+        }
+        if (status != MQ_OK) {
             snprintf(out, MQ_HTTP_REASON_MAX,
                      "message: this API sends to the addresses in the headers, and %.*s cannot be "
                      "read; send this mail over SMTP",

@@ -14,6 +14,8 @@
 /* The pause after a refresh that failed, and between two looks at a lock that another has. */
 #define AGAIN_MS 30000
 #define LOCK_MS  50
+/* A server can name a longer pause, but after a day it is asked again. */
+#define AGAIN_MAX_S 86400
 /* The pause before a token is stored again that could not be stored. */
 #define STORE_AGAIN_MS 1000
 /* How long another process may hold the lock: longer than any request takes. */
@@ -105,9 +107,10 @@ static void has_failed(struct mq_oauth *account, const char *why, int64_t retry_
     }
     account->retry_after_s = retry_after_s;
     account->next_ms =
-        mq_clock_monotonic_ms() + (retry_after_s > 0 && retry_after_s < 86400
-                                       ? retry_after_s * 1000
-                                       : (account->unstored ? STORE_AGAIN_MS : AGAIN_MS));
+        mq_clock_monotonic_ms() + (retry_after_s > AGAIN_MAX_S ? AGAIN_MAX_S * INT64_C(1000)
+                                   : retry_after_s > 0         ? retry_after_s * 1000
+                                   : account->unstored         ? STORE_AGAIN_MS
+                                                               : AGAIN_MS);
 }
 
 static void tell(struct mq_oauth *account, const char *what, const char *why)

@@ -27,7 +27,7 @@ enum mq_oauth_state {
  * file of another user or with another mode, a file that is not an account. */
 enum mq_status mq_oauth_open(const char *directory, const char *name, struct mq_oauth **out,
                              struct mq_error *err);
-/* If a token is being asked for, waits for it, at most 10 s: the answer may have the only refresh
+/* If a token is being asked for, waits for it, at most 31 s: the answer may have the only refresh
  * token that is still accepted. */
 void mq_oauth_free(struct mq_oauth *account);
 

@@ -39,9 +39,9 @@ static void close_fd(int *fd)
 static bool is_withheld(const char *variable)
 {
     static const char *const begins[] = {
-        "MAILQUEUE_TRANSPORT=", "MAILQUEUE_DATABASE", "MAILQUEUE_CLIENT_SECRET=",
-        "MAILQUEUE_MAILBOX",    "PGPASSWORD=",        "MYSQL_PWD=",
-        "NOTIFY_SOCKET=",       "WATCHDOG_"};
+        "MAILQUEUE_TRANSPORT=", "MAILQUEUE_DATABASE",   "MAILQUEUE_CLIENT_SECRET=",
+        "MAILQUEUE_MAILBOX",    "MAILQUEUE_PAGE_HASH=", "PGPASSWORD=",
+        "MYSQL_PWD=",           "NOTIFY_SOCKET=",       "WATCHDOG_"};
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
         if (mq_text_begins(variable, begins[i])) {
             return true;

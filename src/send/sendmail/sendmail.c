@@ -21,6 +21,7 @@
 #define ABORT_WAIT_MS 1000 /* from SIGTERM to SIGKILL when sending is stopped */
 #define KILL_WAIT_MS  500  /* from SIGKILL until a program is left alone */
 #define LOOK_EVERY_MS 20   /* how often to look at programs without a pid_fd */
+#define RAISE_MS      1000 /* after a shortage, one more program is tried each time */
 
 struct slot {
     struct mq_process process;
@@ -36,6 +37,7 @@ struct pool {
     bool takes_status;             /* the program takes -N, -R and -V */
     int64_t timeout_ms;            /* of one program */
     size_t limit;                  /* programs at once; lowered if the system cannot run so many */
+    int64_t raise_ms;              /* boot time when a lowered limit rises next */
     size_t busy;
     struct slot *slots;
     size_t slot_count;
@@ -98,13 +100,14 @@ static bool is_shortage(int error)
     return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
 }
 
-/* If the system gives no more processes or descriptors, those that run are the new limit. If none
- * runs, or the program cannot be started at all, no mail can go this way. */
+/* If the system gives no more processes or descriptors, those that run are the limit for now. If
+ * none runs, or the program cannot be started at all, no mail can go this way. */
 static void cannot_start(struct pool *pool, struct mq_transfer *transfer, int error)
 {
     char reason[128];
     if (is_shortage(error) && pool->busy > 0) {
         pool->limit = pool->busy;
+        pool->raise_ms = mq_transport_boot_ms(&pool->transport) + RAISE_MS;
         mq_transfer_prepend(&pool->transport.pending, transfer);
         return;
     }
@@ -171,8 +174,18 @@ static void begin(struct pool *pool, struct slot *slot, struct mq_transfer *tran
     }
 }
 
+static void raise_limit(struct pool *pool)
+{
+    int64_t now_ms = mq_transport_boot_ms(&pool->transport);
+    if (pool->limit < pool->slot_count && now_ms >= pool->raise_ms) {
+        pool->limit++;
+        pool->raise_ms = now_ms + RAISE_MS;
+    }
+}
+
 static void begin_pending(struct pool *pool)
 {
+    raise_limit(pool);
     for (size_t i = 0; i < pool->slot_count; i++) {
         if (pool->busy >= pool->limit || pool->transport.pending.count == 0) {
             return;

@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include "send/transport.h"
+#include "worker/deliveries.h"
 #include "worker/relay/relay_list.h"
 #include "worker/run.h"
 
@@ -74,7 +75,12 @@ const char *mq_run_relay(const struct mq_run *run)
 void mq_run_recall(struct mq_run *run)
 {
     for (size_t i = 0; i < run->relays->lane_count; i++) {
-        mq_transport_recall(run->relays->lanes[i]->transport);
+        struct mq_transport *transport = run->relays->lanes[i]->transport;
+        mq_transport_recall(transport);
+        for (struct mq_transfer *back = transport->done.first; back; back = back->next) {
+            struct mq_delivery *delivery = back->context;
+            delivery->recalled = !back->drew_trouble;
+        }
     }
 }
 

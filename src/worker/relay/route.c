@@ -266,11 +266,21 @@ void mq_route_relays_of(struct mq_route *route, const struct mq_job *job, struct
     }
 }
 
+/* Lets a delivery wait in its route's list, or apart from it for its domains. */
+static void let_wait(struct mq_delivery *delivery)
+{
+    int64_t back_s = 0;
+    if (mq_delivery_enters(delivery, &back_s)) {
+        mq_delivery_move(delivery, &delivery->route->waiting);
+    } else if (back_s > 0) {
+        mq_delivery_put_back(delivery, back_s, NULL);
+    }
+}
+
 static void enter(struct mq_delivery *delivery, struct mq_route *route)
 {
     struct mq_run *run = delivery->run;
     int64_t most = run->options->batch > WAITING_MAX ? run->options->batch : WAITING_MAX;
-    int64_t back_s = 0;
     most = mq_least(most, mq_run_route_share(run));
     delivery->route = route;
     route->look_wait_ms = 0;
@@ -280,10 +290,8 @@ static void enter(struct mq_delivery *delivery, struct mq_route *route)
         mq_delivery_put_back(delivery, LOWER_S, NULL);
     } else if (!is_only(route) && (int64_t)route->waiting.count >= most) {
         mq_delivery_put_back(delivery, drains_s(route), NULL);
-    } else if (mq_delivery_enters(delivery, &back_s)) {
-        mq_delivery_move(delivery, &route->waiting);
-    } else if (back_s > 0) {
-        mq_delivery_put_back(delivery, back_s, NULL);
+    } else {
+        let_wait(delivery);
     }
 }
 
@@ -354,7 +362,7 @@ bool mq_delivery_moves(struct mq_delivery *delivery)
     }
     mq_delivery_reset(delivery);
     delivery->moves++;
-    mq_delivery_move(delivery, &route->waiting);
+    let_wait(delivery);
     return true;
 }
 

@@ -56,7 +56,8 @@ bool mq_lane_can_start(const struct mq_lane *lane);
 bool mq_run_can_start(const struct mq_run *run);
 /* Puts mail back whose routes have no open lane any more. */
 void mq_run_put_back(struct mq_run *run);
-/* If another relay of its route can take the delivery, lets it begin there and returns true. */
+/* If another relay of its route can take the delivery, lets it begin there and returns true. If its
+ * domains have no room, it waits or has gone back. */
 bool mq_delivery_moves(struct mq_delivery *delivery);
 /* In how many seconds another relay of its route may take the delivery; 0: none will. */
 int64_t mq_delivery_other_s(const struct mq_delivery *delivery);

@@ -1,5 +1,6 @@
 /* The body of a request: the same bytes in whatever pieces it is read, and their hash; the words of
- * an API's answer. */
+ * an API's answer; a mail for which there is no memory. */
+/* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +10,10 @@
 
 #include <cmocka.h>
 
+#include "failing_malloc.h"
 #include "mime/encode.h"
 #include "send/http/api.h"
+#include "send/transfer.h"
 
 #define MAIL_MAX 2000
 
@@ -175,13 +178,37 @@ static void test_json(void **state)
     }
 }
 
+/* Without memory a mail is not refused: no text says why. */
+static void test_no_memory(void **state)
+{
+    struct mq_target target = {.address = "a@example.org"};
+    const struct mq_transfer transfer = {
+        .targets = &target,
+        .target_count = 1,
+        .message = MQ_STR("To: A <a@example.org>\r\nCc: a@example.org\r\n\r\nx\r\n"),
+    };
+    const struct mq_http_mail one = {&transfer, 0, 1};
+    struct mq_http_request request = {0};
+    char why[MQ_HTTP_REASON_MAX] = "";
+    int failures = 0;
+    (void)state;
+    for (bool written = false; !written; failures++) {
+        left = failures;
+        written = mq_http_gmail.write(&one, &request, why);
+        left = -1;
+        assert_string_equal(why, "");
+    }
+    assert_in_range(failures, 3, 100);
+    mq_buffer_clear(&request.bcc);
+    mq_http_body_clear(&request.body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_join),
-        cmocka_unit_test(test_hash),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_pieces),    cmocka_unit_test(test_join),
+        cmocka_unit_test(test_hash),      cmocka_unit_test(test_json),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* OAuth2 accounts: which files are taken, and the JWT of a client that has a certificate.
  * tests/oauth has the same with servers. */
-/* link: -Wl,--wrap=flock */
+/* link: -Wl,--wrap=flock,--wrap=mq_clock_monotonic_ms */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,6 +51,15 @@ int __wrap_flock(int fd, int operation)
 {
     errno = flock_error;
     return flock_error ? -1 : __real_flock(fd, operation);
+}
+
+static int64_t ahead_ms; /* added to the clock */
+int64_t __real_mq_clock_monotonic_ms(void);
+int64_t __wrap_mq_clock_monotonic_ms(void);
+
+int64_t __wrap_mq_clock_monotonic_ms(void)
+{
+    return __real_mq_clock_monotonic_ms() + ahead_ms;
 }
 
 static const char *path(const char *name)
@@ -231,8 +240,10 @@ static void test_left(void **state)
 
 /* ---- a request under way ---- */
 
-static int listen_here(int *port)
+/* Writes an account's file, and listens as its token endpoint. */
+static int endpoint_of(const char *name)
 {
+    char text[512];
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t len = sizeof address;
     const struct timeval patience = {.tv_sec = 10};
@@ -241,8 +252,42 @@ static int listen_here(int *port)
     assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
     assert_int_equal(listen(fd, 1), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
-    *port = ntohs(address.sin_port);
+    snprintf(text, sizeof text,
+             "{\"grant\":\"refresh_token\",\"client_id\":\"me\",\"refresh_token\":\"r1\","
+             "\"token_endpoint\":\"http://127.0.0.1:%d/\"}",
+             ntohs(address.sin_port));
+    put(name, text, 0600);
     return fd;
+}
+
+static void answer_with(int listener, const char *answer)
+{
+    char text[512];
+    int server = accept(listener, NULL, NULL);
+    assert_true(read(server, text, sizeof text) > 0);
+    assert_int_equal(write(server, answer, strlen(answer)), strlen(answer));
+    close(server);
+}
+
+/* A server that names a longer time is asked again after a day, not sooner. */
+static void test_asked_again(void **state)
+{
+    struct mq_oauth *account = NULL;
+    struct pollfd polled = {.fd = endpoint_of("h.json"), .events = POLLIN};
+    (void)state;
+    assert_int_equal(mq_oauth_open(directory, "h", &account, &err), MQ_OK);
+    mq_oauth_step(account);
+    answer_with(polled.fd, "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 172800\r\n"
+                           "Content-Length: 0\r\n\r\n");
+    assert_int_equal(mq_oauth_wait(account, &err), MQ_TRANSPORT);
+    ahead_ms += 3600000;
+    assert_int_equal(mq_oauth_step(account), MQ_OAUTH_FAILED);
+    assert_int_equal(poll(&polled, 1, 0), 0);
+    ahead_ms += 86400000;
+    mq_oauth_step(account);
+    assert_int_equal(poll(&polled, 1, 1000), 1);
+    close(polled.fd); /* ends the request */
+    mq_oauth_free(account);
 }
 
 /* While the relay is in trouble, no session asks for the token. */
@@ -254,23 +299,13 @@ static void test_goes_on(void **state)
     struct mq_connector *connector = NULL;
     struct mq_connect_result none;
     struct mq_dsn dsn;
-    char text[512];
-    int port = 0;
     (void)state;
-    int listener = listen_here(&port);
-    snprintf(text, sizeof text,
-             "{\"grant\":\"refresh_token\",\"client_id\":\"me\",\"refresh_token\":\"r1\","
-             "\"token_endpoint\":\"http://127.0.0.1:%d/\"}",
-             port);
-    put("g.json", text, 0600);
+    int listener = endpoint_of("g.json");
     const char *relay = "smtp://me@127.0.0.1?auth=oauth2&account=g";
     assert_int_equal(mq_dsn_parse(mq_str_of(relay), &dsn, &err), MQ_OK);
     assert_int_equal(mq_connector_new(&dsn, &options, &connector, &err), MQ_OK);
     assert_false(mq_connector_may_begin(connector, &none));
-    int server = accept(listener, NULL, NULL);
-    assert_true(server >= 0);
-    assert_true(read(server, text, sizeof text) > 0);
-    assert_int_equal(write(server, answer, sizeof answer - 1), sizeof answer - 1);
+    answer_with(listener, answer);
     assert_int_equal(mq_connector_shorten(connector, 1000), MQ_OAUTH_STEP_MS);
     for (int i = 0; i < 100 && mq_connector_shorten(connector, 1000) < 1000; i++) {
         poll(NULL, 0, 10);
@@ -284,7 +319,6 @@ static void test_goes_on(void **state)
     free(paths.lock);
     mq_connector_free(connector);
     mq_dsn_clear(&dsn);
-    close(server);
     close(listener);
 }
 
@@ -455,6 +489,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_replace, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_left, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_goes_on, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_asked_again, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_refused, make_directory, remove_directory),
 #ifdef MQ_HAVE_OPENSSL
         cmocka_unit_test_setup_teardown(test_assertion, make_directory, remove_directory),

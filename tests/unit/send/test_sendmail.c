@@ -351,6 +351,7 @@ int main(void)
     setenv("MAILQUEUE_TRANSPORT", "smtp://user:geheim@relay", 1);
     setenv("MAILQUEUE_DATABASE_PASSWORD", "geheim", 1);
     setenv("MAILQUEUE_CLIENT_SECRET", "geheim", 1);
+    setenv("MAILQUEUE_PAGE_HASH", "geheim", 1);
     setenv("PGPASSWORD", "geheim", 1);
     setenv("MYSQL_PWD", "geheim", 1);
     setenv("PGPASSFILE", "/a/file", 1);

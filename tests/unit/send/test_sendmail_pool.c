@@ -123,7 +123,8 @@ static void test_scripts_that_cannot_run(void **state)
     mq_transport_free(transport);
 }
 
-/* Descriptors for three programs only: the fourth mail waits, and there is no trouble. */
+/* Descriptors for three programs only: the fourth mail waits, and there is no trouble. Later there
+ * are six again. */
 static void test_shortage(void **state)
 {
     (void)state;
@@ -142,6 +143,12 @@ static void test_shortage(void **state)
     for (size_t i = 0; i < 6; i++) {
         assert_string_equal(fake_results(&mails[i]), "A");
     }
+    setrlimit(RLIMIT_NOFILE, &before);
+    for (int i = 0; i < 5; i++) {
+        program_clock_ahead_ms += 1000;
+        assert_int_equal(transport->ops->step(transport, 0, NULL), MQ_OK);
+    }
+    assert_int_equal(mq_transport_capacity(transport, true), 6);
     low.rlim_cur = (rlim_t)highest + 1;
     setrlimit(RLIMIT_NOFILE, &low);
     submit(transport, 6, 1);

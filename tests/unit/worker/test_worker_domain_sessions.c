@@ -165,12 +165,37 @@ static void test_removed(void **state)
     assert_in_range(most_slow, 20, 40); /* as many as the relay has, and as many ready */
 }
 
+static void denied(struct fake_relay *relay, struct mq_transfer *transfer, struct mq_target *target)
+{
+    (void)relay;
+    (void)transfer;
+    set_result(target, MQ_OUTCOME_DENIED, "554 5.7.1 Message denied");
+}
+
+/* Mail that the first relay of two denies goes to the second one, and counts there as well. */
+static void test_moves(void **state)
+{
+    struct scene_worker *scene = *state;
+    begin(scene, "2 to @slow.x");
+    scene->dsn = "failover(a b)";
+    scene->relay.answer = denied;
+    scene->other.sessions = 20;
+    scene->other.latency_ms = 100;
+    scene->other.on_step = watch_slow;
+    mails(scene, "a@slow.x", 60);
+    mails(scene, "a@fast.x", 1);
+    cron_for(scene, 600);
+    assert_int_equal(most_slow, 2);
+    assert_int_equal(scene->other.accepted_count, 61);
+    assert_int_equal(count_jobs(scene, NULL), 0);
+}
+
 int main(void)
 {
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_worker_setup, scene_worker_teardown)
     const struct CMUnitTest tests[] = {
         SCENE(test_full),    SCENE(test_many_domains), SCENE(test_large),   SCENE(test_pace),
-        SCENE(test_several), SCENE(test_ends),         SCENE(test_removed),
+        SCENE(test_several), SCENE(test_ends),         SCENE(test_removed), SCENE(test_moves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -294,6 +294,43 @@ static void test_settle_is_retried(void **state)
     assert_int_equal(scene->report.uncertain, 0);
 }
 
+static void more_behind(struct fake_relay *relay, struct mq_transfer *transfer)
+{
+    (void)transfer;
+    if (relay->scene->counter++ == 0) {
+        enqueue_mails(relay->scene, 60);
+    }
+}
+
+static enum mq_status writes_fail_after_the_first(struct fake_relay *relay, struct mq_error *err)
+{
+    struct scene_worker *scene = relay->scene;
+    (void)err;
+    if (relay->accepted_count == 1) {
+        set_query_only(scene, scene->boot_ms < 1010000);
+    }
+    return MQ_OK;
+}
+
+/* The mails that we recall from the relay do not say that it fails: it is not paused, and they do
+ * not go to another one. */
+static void test_recall_is_not_trouble(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->dsn = "failover(a b)";
+    scene->relay.on_body = more_behind;
+    scene->relay.on_step = writes_fail_after_the_first;
+    scene->relay.sessions = 30;
+    scene->relay.latency_ms = 1000;
+    enqueue_mails(scene, 1);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->relay.recalls, 1);
+    assert_in_range(scene->relay.submits, 61 + 50, 61 + 60); /* so many were recalled */
+    assert_int_equal(count_events(scene, MQ_EVENT_RELAY_TROUBLE), 0);
+    assert_int_equal(scene->other.submits, 0);
+    assert_int_equal(scene->relay.accepted_count, 61);
+}
+
 /* The run gives up after the grace period, with the error. Mail that was sent is not sent again:
  * the record tells the next run. */
 static void test_gives_up(void **state)
@@ -378,6 +415,7 @@ int main(void)
         T(test_lost_leases),
         T(test_wall_clock_jumps),
         T(test_settle_is_retried),
+        T(test_recall_is_not_trouble),
         T(test_gives_up),
         T(test_claim_fails),
         T(test_database_is_replaced),
