@@ -36,7 +36,7 @@ namespace {
          *          they are; on SQLite and MySQL lastInsertId() does not. After a fatal error the application
          *          must roll back. PDO's exception is the previous one of a DatabaseException. runWorker() opens
          *          the same SQLite file itself; on a server it uses the connection as it is.
-         * @param string $table the queue's table
+         * @param string $table the queue's table; not "mail", whose other tables would be mail_queue's
          * @param string $configTable key/value table (`key`, `value`) that steers the queue; may be the
          *        application's own
          * @param string $referenceColumn name of the column for references

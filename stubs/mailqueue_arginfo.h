@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: ac07f7d0285b8bf53a0f39f48a16bdf0dd7c67d7 */
+ * Stub hash: 11d65b30892b850d0c942e8998cc8ac4801ac54a */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)

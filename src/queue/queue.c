@@ -49,6 +49,12 @@ static enum mq_status take_names(const struct mq_queue_options *options, struct 
                                  struct mq_error *err)
 {
     MQ_TRY(take_name("table", options->table, names->table, err));
+    if (strcasecmp(names->table, "mail") == 0) {
+        return mq_error_set(err, MQ_INVALID, "table",
+                            "table \"%s\": its other tables (mail_body and more) would be those of "
+                            "mail_queue; choose another name",
+                            names->table);
+    }
     MQ_TRY(take_name("configTable", options->config_table, names->config, err));
     MQ_TRY(take_name("referenceColumn", options->reference_column, names->reference, err));
     if (options->orphan_table) {

@@ -239,7 +239,7 @@ static void test_reference_column_not_added(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", "a b", "1a", "a;b", "a`b", "sqlite_x", NULL};
+    static const char *const bad[] = {"", "a b", "1a", "a;b", "a`b", "sqlite_x", "Mail", NULL};
     struct fixture fx;
     fx_init(&fx);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
