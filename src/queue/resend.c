@@ -76,6 +76,15 @@ static enum mq_status choose(struct resend *resend, size_t left, struct mq_error
     return mq_addresses_once(all) ? MQ_OK : mq_error_nomem(err);
 }
 
+/* When the old job was to be sent, as it was enqueued; 0: at once, also if a run has put it back
+ * until then, for a limit, a pause or its hours. */
+static int64_t asked_for(const struct mq_job *old)
+{
+    bool expires = old->expires_at > 0 && old->expires_at <= old->next_attempt_at;
+    bool was_put_back = old->put_back || old->parked_for || old->last_error || expires;
+    return old->state == MQ_PENDING && !was_put_back ? old->next_attempt_at : 0;
+}
+
 static enum mq_status make_message(struct resend *resend, int64_t now_s, struct mq_error *err)
 {
     const struct mq_job *old = resend->old;
@@ -91,17 +100,10 @@ static enum mq_status make_message(struct resend *resend, int64_t now_s, struct 
     if (!resend->message_id) {
         return mq_error_nomem(err);
     }
+    int64_t send_s = asked_for(old);
     const struct mq_correction correction = {mq_str_of(resend->wrong), mq_str_of(resend->right),
-                                             resend->message_id, now_s};
+                                             resend->message_id, send_s > now_s ? send_s : now_s};
     return !body.data || fixed ? MQ_OK : mq_message_correct(body, &correction, &resend->body, err);
-}
-
-/* When the old job was to be sent, as it was enqueued; 0: at once, also if a run has put it back
- * until then, for a limit, a pause or its hours. */
-static int64_t asked_for(const struct mq_job *old)
-{
-    bool was_put_back = old->put_back || old->parked_for || old->last_error;
-    return old->state == MQ_PENDING && !was_put_back ? old->next_attempt_at : 0;
 }
 
 /* Stores the new job in the place of the old one, whose reference and type it has. */

@@ -161,6 +161,7 @@ void mq_delivery_reset(struct mq_delivery *delivery)
     leave_slot(delivery);
     delivery->transfer = (struct mq_transfer){0};
     delivery->back_after_s = -1;
+    delivery->recalled = false;
     delivery->error[0] = '\0';
 }
 

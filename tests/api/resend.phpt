@@ -101,6 +101,18 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $limited = $queue->resend($limited);
     must($queue->job($limited)->nextAttemptAt <= time() && $queue->job($limited)->expiresAt === $before->expiresAt, 'at once');
     $queue->delete([$limited]);
+    $busy = $queue->enqueue(mail_fields(), expiresAt: time() + 3600); // a run put it back, for its domain
+    $pdo->exec("UPDATE mail_queue SET next_attempt_at = expires_at + 60 WHERE id = $busy");
+    must($queue->job($busy = $queue->resend($busy))->nextAttemptAt <= time(), 'at once');
+    $queue->delete([$busy]);
+
+    echo "-- a time of its own is the Date, and stays\n";
+    $later = $queue->resend($queue->enqueue(mail_fields(), sendAt: 4102444800));
+    $date = fn(): string => preg_replace('/.*^Date: (.*?)\r.*/ms', '$1', $queue->job($later)->message);
+    $queue->hold([$later]);
+    $queue->retryFailed([$later]);
+    echo $date(), ' ', $queue->job($later)->nextAttemptAt, "\n";
+    $queue->delete([$later]);
 
     echo "-- one transaction\n";
     if ($backend->name !== 'native') {
@@ -151,6 +163,8 @@ MailQueue\MessageException [to]: mail 9 is composed when it is sent, and its rec
 MailQueue\MessageException [id]: mail 11 has expired, so it would be deleted, not sent: enqueue it again
 {"dsn":"NOTIFY=NEVER"}
 -- a time that it was put back to is not its own
+-- a time of its own is the Date, and stays
+Fri, 01 Jan 2100 00:00:00 +0000 4102444800
 -- one transaction
 history: the old one resent
 -- a domain in letters

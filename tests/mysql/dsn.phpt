@@ -84,8 +84,8 @@ $code = show($run('work', '--table=mails'));
 enqueued over a connection reopened: 2
 read over one: 2
 claimed: 1
-waits for locks: MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wait timeout exceeded; try restarting transaction: keep other connections' transactions short, or raise innodb_lock_wait_timeout and lock_wait_timeout
-waits for tables: MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wait timeout exceeded; try restarting transaction: keep other connections' transactions short, or raise innodb_lock_wait_timeout and lock_wait_timeout
+waits for locks: MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wait timeout exceeded; try restarting transaction: keep other connections' transactions short, or raise busyTimeout (with a PDO of your own: innodb_lock_wait_timeout, lock_wait_timeout)
+waits for tables: MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wait timeout exceeded; try restarting transaction: keep other connections' transactions short, or raise busyTimeout (with a PDO of your own: innodb_lock_wait_timeout, lock_wait_timeout)
 the last charset counts: MailQueue\Exception: $database: the connection's character set is gbk for statements and gbk for comparisons, which would change stored text: add charset=utf8mb4 to the DSN
 -- away
 MailQueue\DatabaseException [io]: mysql:unix_socket=DIR/socket;charset=utf8mb4;dbname=test1 cannot be opened: SQLSTATE[HY000] [2002] Connection refused: is the server up, and are host and port right?

@@ -184,8 +184,8 @@ MailQueue\DatabaseException [database]: SQLSTATE1062 Duplicate entry '0' for key
 MailQueue\DatabaseException [database]: SQLSTATE1062 Duplicate entry '0' for key 'theirs'
 NULL
 locks
-MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wait timeout exceeded; try restarting transaction: keep other connections' transactions short, or raise innodb_lock_wait_timeout and lock_wait_timeout
-MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wait timeout exceeded; try restarting transaction: keep other connections' transactions short, or raise innodb_lock_wait_timeout and lock_wait_timeout
+MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wait timeout exceeded; try restarting transaction: keep other connections' transactions short, or raise busyTimeout (with a PDO of your own: innodb_lock_wait_timeout, lock_wait_timeout)
+MailQueue\DatabaseException [busy]: SQLSTATE[HY000]: General error: 1205 Lock wait timeout exceeded; try restarting transaction: keep other connections' transactions short, or raise busyTimeout (with a PDO of your own: innodb_lock_wait_timeout, lock_wait_timeout)
 int(1)
 who may not write
 MailQueue\DatabaseException [readonly]: SQLSTATE[25006]: Read only sql transaction: 1792 Cannot execute statement in a READ ONLY transaction: use a connection and a transaction that may write, and the primary server

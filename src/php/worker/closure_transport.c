@@ -129,9 +129,12 @@ static enum mq_status closure_step(struct mq_transport *transport, int64_t timeo
     int64_t began_us = mq_transport_now_us(transport);
     self->called = transfer;
     struct mq_error why = {.status = MQ_OK};
+    bool is_within = getenv("MAILQUEUE_TRANSPORT_DEPTH") != NULL;
     setenv("MAILQUEUE_TRANSPORT_DEPTH", "1", 1); /* `mailqueue sendmail` refuses what comes back */
     enum mq_status left = mq_php_call_out(self->run, "the transport", call_body, &call, &why);
-    unsetenv("MAILQUEUE_TRANSPORT_DEPTH");
+    if (!is_within) {
+        unsetenv("MAILQUEUE_TRANSPORT_DEPTH");
+    }
     if (left == MQ_BAILOUT) {
         return mq_error_set(err, MQ_BAILOUT, "", "PHP stopped with a fatal error");
     }

@@ -144,7 +144,8 @@ static enum mq_status read_one(struct mq_queue *queue, int64_t id, const char *t
     enum mq_status status = mq_campaigns_find(queue, tail, MQ_ARGS(mq_int(id)), &list, err);
     if (status == MQ_OK && list.count == 0) {
         status = mq_error_set(err, MQ_INVALID, "campaign",
-                              "campaign %lld does not exist (any more): open it by its name",
+                              "campaign %lld does not exist (any more), or was created after this "
+                              "transaction began to read: open it by its name, in a new one",
                               (long long)id);
     }
     if (status == MQ_OK) {

@@ -105,12 +105,11 @@ static void has_failed(struct mq_oauth *account, const char *why, int64_t retry_
     if (why != account->failure) {
         mq_str_printable(account->failure, sizeof account->failure, 0, mq_str_of(why));
     }
-    account->retry_after_s = retry_after_s;
+    account->retry_after_s = retry_after_s < AGAIN_MAX_S ? retry_after_s : AGAIN_MAX_S;
     account->next_ms =
-        mq_clock_monotonic_ms() + (retry_after_s > AGAIN_MAX_S ? AGAIN_MAX_S * INT64_C(1000)
-                                   : retry_after_s > 0         ? retry_after_s * 1000
-                                   : account->unstored         ? STORE_AGAIN_MS
-                                                               : AGAIN_MS);
+        mq_clock_monotonic_ms() + (retry_after_s > 0   ? account->retry_after_s * INT64_C(1000)
+                                   : account->unstored ? STORE_AGAIN_MS
+                                                       : AGAIN_MS);
 }
 
 static void tell(struct mq_oauth *account, const char *what, const char *why)
