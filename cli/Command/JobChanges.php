@@ -10,11 +10,13 @@ use MailQueue\Cli\ExitCode;
 use MailQueue\Cli\Filter;
 use MailQueue\Cli\Stop;
 use MailQueue\Internal;
+use MailQueue\Status;
 
 /** retry, hold and delete. */
 final class JobChanges extends Command
 {
     private const ROWS_AT_ONCE = 10_000;
+    private const FROM = [Status::Pending, Status::Failed, Status::Parked]; // what retry changes
 
     public function retry(): int
     {
@@ -108,7 +110,8 @@ final class JobChanges extends Command
         }
         $queue = $this->settings->queue();
         $ids = $filter->allIds($queue);
-        $twice = $sendsAgain ? count($filter->allIds($queue, [null], true)) : 0;
+        $asks = $sendsAgain && $ids !== [] && !$this->args->has('yes');
+        $twice = $asks ? count($filter->allIds($queue, self::FROM, true)) : 0;
         $ids === [] || $this->agree(str_replace('%', self::mails(count($ids)), $question)
             . self::warning($twice));
         return $ids;
@@ -116,7 +119,7 @@ final class JobChanges extends Command
 
     private static function warning(int $twice): string
     {
-        return $twice === 0 ? '' : " ($twice of them may arrive twice)";
+        return $twice === 0 ? '' : " ($twice may arrive twice)";
     }
 
     private static function mails(int $count): string

@@ -80,7 +80,7 @@ deleted: 1
 {"These mails are never sent, because of their status: 1 (queued), 2 (queued), 3 (queued), 4 (queued), 5 (queued) and 2 more. A newer version of mailqueue wrote it, or another program.":"sqlite3 DB 'UPDATE mail_queue SET parked_for = CASE WHEN status = '\\''sending'\\'' THEN '\\''uncertain'\\'' ELSE '\\''hold'\\'' END, uncertain_to = CASE WHEN status = '\\''sending'\\'' THEN COALESCE(recipients, uncertain_to, '\\''[]'\\'') ELSE uncertain_to END, locked_until = NULL, locked_by = NULL, status = '\\''parked'\\'' WHERE id IN (1, 2, 3, 4, 5, 6, 7)'"}
 0 0 left
 {"1":"hold","2":"hold","3":"hold","4":"hold","5":"hold","6":"hold","7":"uncertain1"}
-mailqueue: Bring 7 mails back (1 of them may arrive twice)? Add --yes.
+mailqueue: Bring 7 mails back (1 may arrive twice)? Add --yes.
 7 brought back.
 9 sent
 uncertain hold

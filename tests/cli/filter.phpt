@@ -68,6 +68,11 @@ $type('y', 'retry');
 echo $statuses();
 show($run('retry', '--all', '--yes'));
 echo $statuses();
+echo "-- held and sending mail is not brought back, so it cannot arrive twice\n";
+foreach (['held', 'sending', 'pending'] as $status) {
+    (new PDO("sqlite:$app"))->exec("UPDATE mail_queue SET status = '$status', uncertain_to = recipients WHERE id = 3");
+    show($run('retry', '--older', '2100-01-01'));
+}
 ?>
 --EXPECT--
 -- list: 1 2, 3, 2, 1, , 2
@@ -135,16 +140,16 @@ exit 0
 exit 64
 mailqueue: Bring 1 mail back? Add --yes.
 exit 64
-{"error":"Bring 3 mails back (1 of them may arrive twice)? Add --yes.","exit":64}
+{"error":"Bring 3 mails back (1 may arrive twice)? Add --yes.","exit":64}
 exit 64
-mailqueue: Bring 3 mails back (1 of them may arrive twice)? Add --yes.
+mailqueue: Bring 3 mails back (1 may arrive twice)? Add --yes.
 exit 0
 0 brought back.
 exit 64
 mailqueue: Park 3 mails? Add --yes.
 Bring 1 mail back? [y/N] mailqueue: Nothing was changed.
 exit 1
-Bring 3 mails back (1 of them may arrive twice)? [y/N] mailqueue: Nothing was changed.
+Bring 3 mails back (1 may arrive twice)? [y/N] mailqueue: Nothing was changed.
 exit 1
 parked parked parked
 Bring 1 mail back? [y/N] 1 brought back.
@@ -153,3 +158,10 @@ pending parked parked
 exit 0
 2 brought back.
 pending pending pending
+-- held and sending mail is not brought back, so it cannot arrive twice
+exit 64
+mailqueue: Bring 3 mails back? Add --yes.
+exit 64
+mailqueue: Bring 3 mails back? Add --yes.
+exit 64
+mailqueue: Bring 3 mails back (1 may arrive twice)? Add --yes.

@@ -98,8 +98,8 @@ echo json_encode($found), ' ', strstr($said, ' bis ', true), "\n";
 0 No mail is uncertain.
 0 No mail is uncertain.
 50  +; 60  +; 10  +
-Bring 120 mails back? 60 of them may arrive twice.
-Bring 3 mails back? 1 of them may arrive twice.
+Bring 120 mails back? 60 may arrive twice.
+Bring 3 mails back? 1 may arrive twice.
 Bring 2 mails back?
 75  +
 75  +

@@ -149,7 +149,7 @@ final class Mails extends Action
         $isNew = $action === 'retry' && !$this->isOfUncertain(); // there each may
         $twice = $isNew ? count($this->ids($action, $list, true)) : 0;
         return $twice === 0 ? '' : ' ' . $this->t(
-            '%s of them may arrive twice.',
+            '%s may arrive twice.',
             $this->context->texts->number($twice)
         );
     }

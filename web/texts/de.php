@@ -234,7 +234,7 @@ return [
     'Park' => 'Parken',
     'Delete' => 'Löschen',
     'Bring %s back?' => '%s zurückholen?',
-    '%s of them may arrive twice.' => 'Davon kommen vielleicht doppelt an: %s.',
+    '%s may arrive twice.' => 'Davon kommen vielleicht doppelt an: %s.',
     'Park %s?' => '%s parken?',
     'Delete %s? They are not sent.' => '%s löschen? Sie werden dann nicht verschickt.',
     'Send %s again? Recipients may get them twice.'
