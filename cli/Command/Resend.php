@@ -52,7 +52,7 @@ final class Resend extends Command
             throw Stop::usage('uncertain takes ids or a filter, not both.');
         }
         $queue = $this->settings->queue();
-        $jobs = self::found($queue, $filter, $again);
+        $jobs = self::found($queue, $filter);
         $ids === [] || $jobs = array_intersect_key($jobs, array_flip($ids));
         if (!$again && !$sent) {
             $jobs = array_values($jobs);
@@ -60,18 +60,19 @@ final class Resend extends Command
             $this->result($jobs, fn () => $jobs === [] ? print("$none\n") : $this->tell($jobs));
             return $jobs === [] && $ids !== [] ? ExitCode::FINDINGS : ExitCode::OK;
         }
-        return $this->decide($queue, array_keys($jobs), $ids, $again);
+        $held = !$again ? []
+            : array_filter($jobs, static fn (Job $job): bool => $job->status === Status::Held);
+        $code = $this->decide($queue, array_keys(array_diff_key($jobs, $held)), $ids, $again);
+        $held === [] || $this->args->has('json') || print('Mail that is held must wait for its '
+            . "campaign: resume sends it again.\n");
+        return $code;
     }
 
-    /**
-     * @param bool $again only mail that can be sent again: not that of a campaign that is paused
-     * @return array<int, Job> what waits for its next attempt, a campaign or a person, by id
-     */
-    private static function found(MailQueue $queue, Filter $filter, bool $again): array
+    /** @return array<int, Job> what waits for its next attempt, a campaign or a person, by id */
+    private static function found(MailQueue $queue, Filter $filter): array
     {
         $found = [];
-        $states = [Status::Failed, Status::Parked, ...($again ? [] : [Status::Held])];
-        foreach ($states as $status) {
+        foreach ([Status::Failed, Status::Parked, Status::Held] as $status) {
             if (($filter->arguments['status'] ?? $status) !== $status) {
                 continue;
             }

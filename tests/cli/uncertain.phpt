@@ -111,6 +111,7 @@ These may have arrived. Ask a recipient, or look in the relay's log for their Me
   mailqueue uncertain --sent ID
 exit 1
 0 of 1 brought back; they do not exist, are held or are not uncertain.
+Mail that is held must wait for its campaign: resume sends it again.
 exit 0
 1 counted as sent.
 exit 0

@@ -153,12 +153,12 @@ a path: 200 Overview
 {"action":"drop"}: 400 There is no action "drop". Nothing was changed.
 {"action":""}: 400 There is no action "". Nothing was changed.
 {"action":"delete","ids":"all","sure":"1"}: 400 No mail is marked. Mark some in the list, then choose what to do with them. Nothing was changed.
-{"action":"delete","ids":["99"],"sure":"1"}: 400 None of these mails can be changed so: they are gone, are being sent, or are where you want them. Nothing was changed.
+{"action":"delete","ids":["99"],"sure":"1"}: 400 None of these mails can be changed so: they are gone, are being sent, belong to a campaign that is paused, or are where you want them. Nothing was changed.
 {"action":"delete","which":"all","status":"lost","sure":"1"}: 400 Status must be pending, sending, failed, parked or held.
 {"action":"delete","which":"all","status":["parked"],"sure":"1"}: 400 "status" must be one line of text. Nothing was changed.
 {"action":"delete","which":"all","type":"\ufffd","sure":"1"}: 400 "type" must be one line of text. Nothing was changed.
 {"action":"resend","id":"..\/1"}: 400 "../1" is not the id of a mail. The list shows the ids.
-{"action":"delete","ids":["..\/1","1e0","1'--","01"],"sure":"4"}: 400 None of these mails can be changed so: they are gone, are being sent, or are where you want them. Nothing was changed.
+{"action":"delete","ids":["..\/1","1e0","1'--","01"],"sure":"4"}: 400 None of these mails can be changed so: they are gone, are being sent, belong to a campaign that is paused, or are where you want them. Nothing was changed.
 {"action":"unsuppress","address":"..\/x"}: 400 The address "../x" has no "@"; write it as name@example.org
 -- half of it
 503 Changed 1,000 of 1,500 mails, then this happened: %/many.sqlite: not this one (SQLite code 1811)

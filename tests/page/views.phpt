@@ -184,13 +184,13 @@ Bring 2 mails back? 2 mails brought back. 1 parked
 Park 2 mails?
 Park 3 mails? 1 parked
 3 mails parked. 4 parked
-400 None of these mails can be changed so: they are gone, are being sent, or are where you want them. Nothing was changed.
+400 None of these mails can be changed so: they are gone, are being sent, belong to a campaign that is paused, or are where you want them. Nothing was changed.
 back to ?view=mails&status=parked&done=retry&count=1
 Delete 1 mail? They are not sent. 1 mail deleted. 3 parked
 400 No mail is marked. Mark some in the list, then choose what to do with them. Nothing was changed.
-3 Hello <b>2</b> TIME
-400 None of these mails can be changed so: they are gone, are being sent, or are where you want them. Nothing was changed.
-3 Hello <b>2</b> TIME 6 ann@example.net Hello –
+3 parked Hello <b>2</b> TIME
+400 None of these mails can be changed so: they are gone, are being sent, belong to a campaign that is paused, or are where you want them. Nothing was changed.
+3 parked Hello <b>2</b> TIME 6 parked ann@example.net Hello –
 Send 2 mails again? Recipients may get them twice.
 Count 1 mail as sent? Recipients that cannot have it yet still get it. 1 mail counted as sent. 3 parked
 1 mail brought back.
@@ -216,7 +216,7 @@ Mail to @slow.example Slowed down to one mail in 40 s: 85 % of its recent recipi
 0
 smtp://b.example.org:25 smtp://a.example.org:25
 -- uncertain mail of a campaign that is paused
-400 None of these mails can be changed so: they are gone, are being sent, or are where you want them. Nothing was changed.
+400 None of these mails can be changed so: they are gone, are being sent, belong to a campaign that is paused, or are where you want them. Nothing was changed.
 Count 1 mail as sent? Recipients that cannot have it yet still get it. 1 mail counted as sent. 1 parked
 -- logged
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}

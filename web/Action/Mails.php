@@ -109,7 +109,8 @@ final class Mails extends Action
         $count = count($ids);
         if ($count === 0) {
             throw new Refusal($this->t('None of these mails can be changed so: they are gone, are '
-                . 'being sent, or are where you want them. Nothing was changed.'));
+                . 'being sent, belong to a campaign that is paused, or are where you want them. '
+                . 'Nothing was changed.'));
         }
         // More than the question said: it is asked again.
         if ($count > (int) $request->field('sure')) {

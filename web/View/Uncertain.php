@@ -84,8 +84,8 @@ final class Uncertain extends Listing
     private function mails(array $jobs): Html
     {
         return $this->list(
-            ['id' => 'Id', 'recipient' => 'Recipient', 'subject' => 'Subject',
-                'last' => 'Last attempt'],
+            ['id' => 'Id', 'status' => 'Status', 'recipient' => 'Recipient',
+                'subject' => 'Subject', 'last' => 'Last attempt'],
             $jobs,
             $this->row(...),
             ['retry' => 'Send again', 'sent' => 'Count as sent'],
@@ -97,8 +97,10 @@ final class Uncertain extends Listing
     private function row(Job $job): array
     {
         $link = $this->context->links->to('mail', ['id' => $job->id]);
+        $status = $job->status->value;
         return [
             'id' => Html::e('a', ['href' => $link], (string) $job->id),
+            'status' => Html::e('span', ['class' => "status $status"], $this->t($status)),
             'recipient' => implode(', ', $job->uncertainTo),
             'subject' => (string) $job->subject,
             'last' => $this->context->texts->time($job->lastAttemptAt),

@@ -440,9 +440,10 @@ return [
         . 'changed.'
         => 'Keine Mail ist ausgewählt. Erst in der Liste auswählen, dann entscheiden, was '
         . 'geschehen soll. Nichts wurde geändert.',
-    'None of these mails can be changed so: they are gone, are being sent, or are where you want '
-        . 'them. Nothing was changed.' => 'Keine dieser Mails lässt sich so ändern: Sie sind weg, '
-        . 'werden gerade gesendet oder sind schon dort. Nichts wurde geändert.',
+    'None of these mails can be changed so: they are gone, are being sent, belong to a campaign '
+        . 'that is paused, or are where you want them. Nothing was changed.'
+        => 'Keine dieser Mails lässt sich so ändern: Sie sind weg, werden gerade gesendet, gehören '
+        . 'zu einer angehaltenen Kampagne oder sind schon dort. Nichts wurde geändert.',
     'Changed %s of %s, then this happened: %s'
         => 'Geändert wurden %s von %s, dann geschah dies: %s',
     'Sending can be "on" or "off". Nothing was changed.'
