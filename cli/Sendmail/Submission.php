@@ -61,10 +61,10 @@ final class Submission
     public static function refuseLoop(): void
     {
         if (Arguments::environment('MAILQUEUE_TRANSPORT_DEPTH') !== null) {
-            throw Stop::config('sendmail: this mail comes from a queue\'s transport sendmail://, '
-                . 'and would go round in circles. Set MAILQUEUE_TRANSPORT to a relay '
-                . '(smtp://user:pass@host:587), or give the transport another program: '
-                . 'sendmail://default?command=…');
+            throw Stop::config('sendmail: this mail comes from a queue\'s own transport '
+                . '(sendmail://, or a Closure that calls mail()), and would go round in circles. '
+                . 'Set MAILQUEUE_TRANSPORT to a relay (smtp://user:pass@host:587), or let the '
+                . 'transport use another program: sendmail://default?command=…');
         }
     }
 
