@@ -72,8 +72,8 @@ final class DatabaseFile extends Check
             false,
             "the disk did not store the write-ahead log: $path-unsynced says so",
             'Look for disk errors in the kernel\'s log (dmesg). Once the disk works, the next '
-            . 'enqueue() or run repairs the database and removes this file. Until then the '
-            . 'database is not checked.'
+            . 'enqueue(), run or command repairs the database and removes this file; this command '
+            . 'tries it, too. Run doctor again: if the file is gone, it checks the database.'
         );
     }
 
@@ -91,8 +91,9 @@ final class DatabaseFile extends Check
             $pdo->setAttribute(\PDO::ATTR_TIMEOUT, 2);
             $mode = ($pdo->query('PRAGMA journal_mode') ?: null)?->fetchColumn();
             if (filesize($path) > ($mode === 'wal' ? self::CHECK_MAX : self::LOCKED_MAX)) {
-                $this->add(true, 'SQLite\'s quick check is left out: the database has '
-                    . self::mebibytes((int) filesize($path)), '');
+                $this->add(true, 'the database was not checked: it has '
+                    . self::mebibytes((int) filesize($path)) . ', which takes too long here '
+                    . '(sqlite3 ' . Terminal::word($path) . " 'PRAGMA quick_check' does it)", '');
                 return;
             }
             $said = (string) ($pdo->query('PRAGMA quick_check(1)') ?: null)?->fetchColumn();
@@ -154,7 +155,7 @@ final class DatabaseFile extends Check
 
     public static function repair(string $path): string
     {
-        $file = Terminal::word($path);
+        $file = $path === '' ? 'FILE' : Terminal::word($path);
         return "Stop the site and cron. Take the file of a backup, or recover one:  sqlite3 $file "
             . '.recover | sqlite3 recovered.sqlite  Move the corrupt file away with its -wal, '
             . '-shm and -journal, which would damage the new file, and put that in its place. '
