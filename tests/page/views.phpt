@@ -123,6 +123,8 @@ foreach ([['action' => 'switch', 'to' => 'off'], ['action' => 'switch', 'to' => 
     echo implode(' ', $form), ': ', $browser->get()->post($form)->text('.done'), ' | ', $browser->text('.alarm'), "\n";
 }
 echo implode(' ', array_map(fn(string $key) => json_encode($queue->config($key)), ['mailQueueEnabled', 'mailMaxPerHour', 'mailRedirectTo', 'mailBurst'])), "\n";
+preg_match_all('/<button[^>]*>(?:Set|Switch o\w+)</', $browser->get()->body, $buttons);
+must(count($buttons[0]) === 5 && array_unique($buttons[0]) === $buttons[0] && !preg_grep('/aria-label="(Set|Switch o\w+): /', $buttons[0], PREG_GREP_INVERT), 'each switch says what it sets');
 $browser->get('/?view=settings');
 preg_match_all('/<button[^>]*>Save</', $browser->body, $buttons);
 must(count($buttons[0]) > 10 && array_unique($buttons[0]) === $buttons[0] && str_contains($buttons[0][0], 'aria-label="Save: '), 'each button says which setting it saves');

@@ -52,7 +52,8 @@ final class Switches
                 ['to' => $stats->enabled ? 'off' : 'on'],
                 $this->context->button(
                     $stats->enabled ? $t('Switch off') : $t('Switch on'),
-                    $stats->enabled ? 'danger' : 'primary'
+                    $stats->enabled ? 'danger' : 'primary',
+                    $t('Sending')
                 )
             )
         );
@@ -91,13 +92,13 @@ final class Switches
                 Html::e('input', ['type' => 'range', 'min' => 1, 'max' => 60, 'name' => 'limit',
                     'id' => 'slider', 'value' => $shown]),
                 Html::e('output', ['for' => 'slider', 'hidden' => true], (string) $shown),
-                $this->context->button($t('Set'))
+                $this->context->button($t('Set'), of: $t('1 to 60 an hour'))
             ), ['class' => 'row']),
             $this->context->form('limit', [], Html::all(
                 Html::e('label', ['for' => 'limit'], $t('Another number')),
                 Html::e('input', ['type' => 'text', 'inputmode' => 'numeric', 'name' => 'limit',
                     'id' => 'limit', 'value' => $stats->limit ?: '', 'size' => 9]),
-                $this->context->button($t('Set'))
+                $this->context->button($t('Set'), of: $t('Another number'))
             ), ['class' => 'row']),
             $stats->limit === 0 ? null : $this->context->form(
                 'limit',
@@ -120,7 +121,7 @@ final class Switches
                 Html::e('input', ['type' => 'text', 'inputmode' => 'numeric', 'name' => 'value',
                     'id' => 'burst', 'size' => 9,
                     'value' => $now]),
-                $this->context->button($t('Set'))
+                $this->context->button($t('Set'), of: $t('Batch size'))
             ), ['class' => 'row'])
         );
     }
@@ -150,7 +151,7 @@ final class Switches
                 Html::e('input', ['type' => 'text', 'name' => 'to', 'id' => 'redirect',
                     'value' => $isSet ? (string) ($stats->redirectTo ?? $set) : '',
                     'autocomplete' => 'off', 'required' => true]),
-                $this->context->button($t('Switch on'))
+                $this->context->button($t('Switch on'), of: $title)
             ), ['class' => 'row']),
             !$isSet ? null : $this->context->form(
                 'redirect-off',
