@@ -383,6 +383,23 @@ const loggedOut = async ({database}) => {
     }
 };
 
+/** The application refuses the live part only: the page reloads once, not in a circle. */
+const refusedPart = async ({database}) => {
+    const origin = await serve('refused-part', `<?php if (isset($_GET['part'])) { http_response_code(403); exit; }
+        require '${MQ_ROOT}/web/autoload.php';
+        (new MailQueue\\Web\\Page(new MailQueue('${database}'), access: fn () => 'viewer'))->handle();`);
+    const context = await browser.newContext({locale: 'en-GB'});
+    const page = await context.newPage();
+    let loads = 0;
+    page.on('load', () => loads++);
+    await check('a refused part reloads the page once', async () => {
+        await page.goto(origin);
+        await until('an old part', () => page.locator('[data-every].old').count());
+        equal(loads, 2);
+    });
+    await context.close();
+};
+
 /** A recipient leaves a list: by the button, and by the one click of a mail program. */
 const leaves = async ({database}) => {
     const link = (address) => php('-r', `echo (new MailQueue('${database}'))->unsubscribeUrl('${address}', 'news', 'https://example.org/');`)
@@ -533,6 +550,7 @@ try {
     php(`${here}/seed.php`, site.database, 'failed');
     php(`${here}/seed.php`, site.database, 'uncertain');
     await loggedOut(site);
+    await refusedPart(site);
     await leaves(site);
     await attacks(site);
     await looks(site);

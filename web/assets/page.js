@@ -1,6 +1,10 @@
 /* Live parts of the page. Everything else works without this file. */
 'use strict';
 
+/* A part can be refused although the page is not: reloads would then follow each other. */
+const mayReload = () => performance.getEntriesByType('navigation')[0]?.type !== 'reload'
+    || performance.now() > 60_000;
+
 /* Asks for a part again every few seconds, but not while the tab is hidden. */
 for (const part of document.querySelectorAll('[data-every]')) {
     let last = Date.now();
@@ -10,7 +14,9 @@ for (const part of document.querySelectorAll('[data-every]')) {
             const response = await fetch(part.dataset.from,
                 {headers: {Accept: 'text/html'}, redirect: 'manual'});
             // Logged out: the application may redirect to its own login.
-            if (response.type === 'opaqueredirect' || [401, 403].includes(response.status)) {
+            const isOut = response.type === 'opaqueredirect'
+                || [401, 403].includes(response.status);
+            if (isOut && mayReload()) {
                 location.reload();
             } else {
                 part.classList.toggle('old', !response.ok);
