@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli;
 
 use MailQueue\Internal;
+use PDO;
 
 /** What the extension's parser says about a text that names a database. */
 final class Named
@@ -25,5 +26,19 @@ final class Named
             || ($about['password'] ?? preg_match('/pass|pwd|@/i', $database) === 1);
         $this->isServer = $about['server'];
         $this->path = $about['path'];
+    }
+
+    /**
+     * The SQLite file over PDO. When such a connection closes, it may copy the WAL into the
+     * database: src/db/sqlite/failed_sync.c says why that can destroy the file.
+     */
+    public function pdo(): PDO
+    {
+        $path = (string) $this->path;
+        if (file_exists((realpath($path) ?: $path) . '-unsynced')) {
+            throw new Stop("The disk did not store the write-ahead log of $path: run mailqueue "
+                . 'doctor first.', ExitCode::IOERR);
+        }
+        return new PDO("sqlite:$path");
     }
 }

@@ -43,7 +43,7 @@ abstract class Database
             throw Stop::config("PHP's extension pdo_sqlite is not loaded, which adopt needs: "
                 . 'install it and look at php --ini.');
         }
-        return new Sqlite(new PDO("sqlite:$named->path"), $names);
+        return new Sqlite($named->pdo(), $names);
     }
 
     /** @param \Closure(): PDO $connect opens another connection to the same database */

@@ -81,7 +81,7 @@ final class Store
                 . 'apt-get install php-sqlite3).');
         }
         $settings->at($database, $create); // makes the tables
-        $pdo = $named->isServer ? Internal::connect($database) : new PDO("sqlite:$named->path");
+        $pdo = $named->isServer ? Internal::connect($database) : $named->pdo();
         $table = $settings->table();
         return new self($pdo, $settings->over($pdo), $name, $table, $settings->configTable());
     }

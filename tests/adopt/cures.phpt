@@ -28,6 +28,13 @@ $pdo->exec('CREATE TABLE mail_outbox (id INTEGER PRIMARY KEY, message TEXT, stat
 echo said(adopt($pdo, '--undo'));
 $pdo->exec('DROP TABLE mail_outbox');
 echo said(adopt($pdo, '--undo'));
+$pdo = old(OUTBOX);
+adopt($pdo);
+$pdo->exec('PRAGMA journal_mode = WAL');
+touch($mark = path($pdo) . '-unsynced');
+echo said(adopt($pdo, '--undo')), count(column($pdo, 'SELECT id FROM mail_queue')), "\n";
+cli(['doctor', '--database', path($pdo)]);
+echo file_exists($mark) ? 'not repaired ' : '', said(adopt($pdo, '--undo'));
 $pdo = old(OUTBOX . "; UPDATE mail_outbox SET id = -5; INSERT INTO mail_outbox SELECT 0, message, status FROM mail_outbox");
 echo substr(said(adopt($pdo)), 0, 22), ' ', implode(' ', column($pdo, 'SELECT id FROM mail_queue ORDER BY id')), "\n";
 $pdo = old("CREATE TABLE mail_queue (k BLOB PRIMARY KEY, registration_number, mail_type, status) WITHOUT ROWID;
@@ -61,6 +68,9 @@ exit 78: mailqueue: The SQL of trigger latin is not UTF-8, so --undo could not m
 exit 0: Would adopt 0 mails of mail_qu
 exit 0: Adopted 1 mail
 exit 78: mailqueue: A table mail_outbox is there again: the old program has made it. Stop that, copy its rows into mail_outbox_before and drop it. Nothing was changed.
+exit 0: Table mail_outbox is as it was.
+exit 74: mailqueue: The disk did not store the write-ahead log of %/mail.db: run mailqueue doctor first.
+1
 exit 0: Table mail_outbox is as it was.
 exit 0: Adopted 2 mail 1 2
 exit 78: mailqueue: Row with the reference A cannot be copied: its key finds no row, or several. Give the table a primary key of one column with numbers or text. Nothing was changed.

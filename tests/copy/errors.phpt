@@ -37,6 +37,12 @@ fwrite($file, str_repeat("\xff", $size * 3));
 fclose($file);
 $move($from, database());
 
+echo "-- a write-ahead log that the disk did not store, and does not store now\n";
+$from = database();
+new MailQueue($from);
+mkdir("$from-unsynced"); // opening the queue cannot remove it
+$move($from, database());
+
 echo "-- a stopped process\n";
 $backend = new Backend('mysql');
 $pdo = $backend->pdo();
@@ -48,5 +54,7 @@ echo implode(' ', $pdo->query('SELECT @@idle_transaction_timeout, @@innodb_lock_
 exit 78: mailqueue: %/mail.db: SQLSTATE[HY000]: General error: 1 no such table: mail_spent. What is copied stays: correct this and repeat the command to go on, or cancel the move with --abort
 -- a body that cannot be read
 exit 78: mailqueue: %/mail.db: SQLSTATE[HY000]: General error: 11 database disk image is malformed. What is copied stays: correct this and repeat the command to go on, or cancel the move with --abort
+-- a write-ahead log that the disk did not store, and does not store now
+exit 74: mailqueue: The disk did not store the write-ahead log of %/mail.db: run mailqueue doctor first.
 -- a stopped process
 60 5
