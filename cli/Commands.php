@@ -206,8 +206,8 @@ final class Commands
             ],
             'options' => self::FILTER + [
                 'yes' => 'do not ask: bring back all, or what the filter finds',
-                'all' => 'without ids: also mail that was put on hold, or is uncertain and so may '
-                    . 'arrive twice',
+                'all' => 'without ids: also mail that was put on hold, or parked as uncertain, and '
+                    . 'so may arrive twice',
                 'once' => 'one more attempt only',
             ],
         ],

@@ -70,7 +70,7 @@ final class Switches
         return $this->box(
             $t('Failed mail'),
             Html::e('p', [], $t('%s failed or parked. Mail that '
-            . 'a person put on hold, and uncertain mail, stays.', $mails)),
+            . 'a person parked, and mail that was parked as uncertain, stays.', $mails)),
             $count === 0 ? null : $this->context->form(
                 'retry-all',
                 [],

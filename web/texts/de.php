@@ -174,9 +174,9 @@ return [
     '%s left' => 'noch %s',
     'full until %s' => 'voll bis %s',
     'Failed mail' => 'Fehlgeschlagene Mails',
-    '%s failed or parked. Mail that a person put on hold, and uncertain mail, stays.'
-        => '%s fehlgeschlagen oder geparkt. Von Hand geparkte und ungewisse Mails bleiben, wo sie '
-        . 'sind.',
+    '%s failed or parked. Mail that a person parked, and mail that was parked as uncertain, stays.'
+        => '%s fehlgeschlagen oder geparkt. Von Hand geparkte und als ungewiss geparkte Mails '
+        . 'bleiben, wo sie sind.',
     'Bring all failed mail back' => 'Alle fehlgeschlagenen zurückholen',
     'No limit is set.' => 'Es ist kein Limit gesetzt.',
     '%s recipients an hour.' => '%s Empfänger je Stunde.',
