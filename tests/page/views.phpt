@@ -147,6 +147,11 @@ $pdo->exec("UPDATE mail_queue SET status = 'held', uncertain_to = recipients WHE
 echo $browser->get()->post(['action' => 'retry', 'ids' => [(string) $held]], '/?view=uncertain')->said(), "\n";
 $sure(['action' => 'sent', 'ids' => [(string) $held]], '/?view=uncertain');
 
+echo "-- all failed mail, one of it uncertain\n";
+$failed = $queue->enqueue(mail_fields(), 'r10');
+$pdo->exec("UPDATE mail_queue SET status = 'failed', uncertain_to = recipients WHERE id = $failed");
+$sure(['action' => 'retry-all'], '/');
+
 echo "-- logged\n";
 echo preg_replace('/"time":"[^"]*",/', '', file_get_contents("$directory/mail-queue.log"));
 ?>
@@ -220,6 +225,8 @@ smtp://b.example.org:25 smtp://a.example.org:25
 -- uncertain mail of a campaign that is paused
 400 None of these mails can be changed so: they are gone, are being sent, belong to a campaign that is paused, or are where you want them. Nothing was changed.
 Count 1 mail as sent? Recipients that cannot have it yet still get it. 1 mail counted as sent. 1 parked
+-- all failed mail, one of it uncertain
+Bring all failed mail back? 1 may arrive twice. 1 mail brought back. 1 parked
 -- logged
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
 {"event":"page","user":"admin@127.0.0.1","reply":"read 1"}
@@ -251,3 +258,4 @@ Count 1 mail as sent? Recipients that cannot have it yet still get it. 1 mail co
 {"event":"page","user":"admin@127.0.0.1","reply":"config --unset mailRedirectTo"}
 {"event":"page","user":"admin@127.0.0.1","reply":"config mailBurst 7"}
 {"event":"page","user":"admin@127.0.0.1","reply":"sent 13: 1"}
+{"event":"page","user":"admin@127.0.0.1","reply":"retry: 1 brought back"}

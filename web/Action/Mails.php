@@ -7,6 +7,7 @@ namespace MailQueue\Web\Action;
 use MailQueue;
 use MailQueue\Cli\Changes;
 use MailQueue\Cli\Terminal;
+use MailQueue\Internal;
 use MailQueue\Status;
 use MailQueue\Web\Html;
 use MailQueue\Web\Refusal;
@@ -28,6 +29,11 @@ final class Mails extends Action
     public function retryAll(): Response
     {
         self::takeTime();
+        $twice = $this->failedTwice();
+        if ($twice > (int) $this->context->request->field('sure')) {
+            return $this->confirm('retry-all', ['sure' => $twice], $this->t('Bring all failed mail '
+                . 'back?') . ' ' . $this->mayTwice($twice));
+        }
         try {
             $count = $this->context->queue->retryFailed();
         } catch (MailQueue\Exception $e) {
@@ -149,10 +155,26 @@ final class Mails extends Action
     {
         $isNew = $action === 'retry' && !$this->isOfUncertain(); // there each may
         $twice = $isNew ? count($this->ids($action, $list, true)) : 0;
-        return $twice === 0 ? '' : ' ' . $this->t(
-            '%s may arrive twice.',
-            $this->context->texts->number($twice)
-        );
+        return $twice === 0 ? '' : ' ' . $this->mayTwice($twice);
+    }
+
+    private function mayTwice(int $count): string
+    {
+        return $this->t('%s may arrive twice.', $this->context->texts->number($count));
+    }
+
+    /** How many mails that retryFailed() brings back may have arrived. */
+    private function failedTwice(): int
+    {
+        $count = 0;
+        // One state after the other: no index finds them together.
+        $states = ["status = 'failed' AND status IN ('failed','held')",
+            "status = 'parked' AND {%}"];
+        foreach ($states as $where) {
+            $count += (int) Internal::select($this->context->queue, 'SELECT count(*) FROM {t} '
+                . "WHERE $where AND uncertain_to IS NOT NULL")[0][0];
+        }
+        return $count;
     }
 
     /**

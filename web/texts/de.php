@@ -177,6 +177,7 @@ return [
     '%s failed or parked. Mail that a person parked, and mail that was parked as uncertain, stays.'
         => '%s fehlgeschlagen oder geparkt. Von Hand geparkte und als ungewiss geparkte Mails '
         . 'bleiben, wo sie sind.',
+    'Bring all failed mail back?' => 'Alle fehlgeschlagenen zurückholen?',
     'Bring all failed mail back' => 'Alle fehlgeschlagenen zurückholen',
     'No limit is set.' => 'Es ist kein Limit gesetzt.',
     '%s recipients an hour.' => '%s Empfänger je Stunde.',
