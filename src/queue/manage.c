@@ -195,14 +195,6 @@ enum mq_status mq_job_bring_back(struct mq_job *job, struct mq_error *err)
     return MQ_OK;
 }
 
-/* Whether a person parked it before the time for which it was enqueued, which is its Date. */
-static bool is_early(const struct mq_tx *tx, const struct mq_job *job)
-{
-    return job->state == MQ_PARKED && job->attempts == 0 && job->next_attempt_at > tx->now_s &&
-           job->parked_for && strcmp(job->parked_for, "hold") == 0 && !job->last_error &&
-           !job->put_back;
-}
-
 static enum mq_status write_retry(struct mq_tx *tx, const struct mq_job *job, bool reset,
                                   struct mq_error *err)
 {
@@ -215,8 +207,7 @@ static enum mq_status write_retry(struct mq_tx *tx, const struct mq_job *job, bo
     if (job->recipients.count) {
         mq_json_strings(&list, &job->recipients);
     }
-    int64_t at_s = is_early(tx, job) ? job->next_attempt_at : tx->now_s;
-    struct mq_value values[] = {mq_null(), mq_int(attempts), mq_int(at_s),
+    struct mq_value values[] = {mq_null(), mq_int(attempts), mq_int(tx->now_s),
                                 mq_text(mq_buffer_view(&list)), mq_int(job->id)};
     struct mq_transition to = {job->state, MQ_PENDING, MQ_SQL_RETRY, values, 5};
     enum mq_status status =

@@ -109,8 +109,6 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo "-- a time of its own is the Date, and stays\n";
     $later = $queue->resend($queue->enqueue(mail_fields(), sendAt: 4102444800));
     $date = fn(): string => preg_replace('/.*^Date: (.*?)\r.*/ms', '$1', $queue->job($later)->message);
-    $queue->hold([$later]);
-    $queue->retryFailed([$later]);
     echo $date(), ' ', $queue->job($later)->nextAttemptAt, "\n";
     $queue->delete([$later]);
 
