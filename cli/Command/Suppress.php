@@ -100,7 +100,7 @@ final class Suppress extends Command
     private function add(array $addresses): int
     {
         $isDry = $this->args->has('dry-run');
-        $queue = $this->settings->queue(create: !$isDry);
+        $queue = $this->settings->queue();
         $this->import->read = count($addresses);
         $rows = array_map(fn (string $address): array
             => $this->row($address, null, null, null, 0), $addresses);
@@ -212,7 +212,7 @@ final class Suppress extends Command
     private function import(array $words): int
     {
         $file = Import::open($this->file('import', $words, '-'));
-        $queue = $this->settings->queue(create: !$this->args->has('dry-run'));
+        $queue = $this->settings->queue();
         $added = 0;
         $rows = [];
         foreach ($this->lines($file) as $line => $row) {

@@ -17,7 +17,8 @@ $run = static function (string ...$arguments) use ($app, $dir): void {
 };
 echo "-- no queue yet\n";
 foreach ([['status'], ['list'], ['show', '1'], ['retry'], ['hold', '1'], ['delete', '1'], ['config'], ['config', 'mailBurst'], ['config', '--unset', 'mailBurst'],
-    ['mailq'], ['sendmail', '-f', 'me@example.org', 'a@example.net'], ['sendmail', '-bs'], ['doctor', '--json']] as $words) {
+    ['mailq'], ['sendmail', '-f', 'me@example.org', 'a@example.net'], ['sendmail', '-bs'], ['suppress', 'add', 'a@example.net'],
+    ['suppress', 'import', '/dev/null'], ['doctor', '--json']] as $words) {
     [$code, $output, $errors] = cli($words, ['MAILQUEUE_DATABASE' => $app, 'MAILQUEUE_TRANSPORT' => 'null://null']);
     echo implode(' ', $words), ": exit $code", str_contains($output . $errors, 'app.sqlite has no table mail_queue and config. ') ? '' : ", $output$errors", "\n";
 }
@@ -74,6 +75,8 @@ config --unset mailBurst: exit 73
 mailq: exit 73
 sendmail -f me@example.org a@example.net: exit 73
 sendmail -bs: exit 73
+suppress add a@example.net: exit 73
+suppress import /dev/null: exit 73
 doctor --json: exit 1
 exit 0
 mailqueue: 0 sent; there is no queue yet; the first mail creates it.
