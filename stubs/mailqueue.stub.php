@@ -284,7 +284,7 @@ namespace {
         public static function checkTransport(#[\SensitiveParameter] string $transport, int $lease = 900): string {}
 
         /**
-         * @param int|null $exactUpTo the greatest count that is exact; larger ones are estimated from 500 rows,
+         * @param int|null $exactUpTo the greatest count that is exact; larger ones are estimated from 250 ids,
          *        so that a live page can ask every few seconds. null: all are exact, which takes 0.1 s for a
          *        million mails
          */
