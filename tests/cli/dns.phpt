@@ -20,7 +20,7 @@ use MailQueueTest\Process;
 
 $dir = temp_directory();
 $address = '127.' . random_int(1, 254) . '.' . random_int(1, 254) . '.' . random_int(1, 254);
-file_put_contents("$dir/resolv.conf", "nameserver $address\noptions timeout:1 attempts:1\n");
+file_put_contents("$dir/resolv.conf", "nameserver $address\noptions timeout:10 attempts:1\n");
 exec("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out $dir/key.pem 2>/dev/null; chmod 600 $dir/key.pem");
 $public = preg_replace('/-----[^-]+-----|\s+/', '', (string) shell_exec("openssl pkey -in $dir/key.pem -pubout"));
 $pieces = fn(string $text): string => implode(',', array_map(fn(string $piece): string => "\"$piece\"", str_split($text, 200)));

@@ -9,7 +9,7 @@ require __DIR__ . '/../lib/cli.inc';
 
 $app = temp_directory() . '/app.sqlite';
 $environment = ['MAILQUEUE_DATABASE' => $app, 'MAILQUEUE_TRANSPORT' => 'null://null'];
-$health = fn(string ...$arguments) => show(preg_replace('/ for \d s\b/', ' for a moment', cli(['health', ...$arguments], $environment)));
+$health = fn(string ...$arguments) => show(preg_replace('/ for \d+ s\b/', ' for a moment', cli(['health', ...$arguments], $environment)));
 $queue = new MailQueue($app);
 $pdo = new PDO("sqlite:$app");
 $health();

@@ -34,8 +34,8 @@ foreach ([['--id', '1'], ['--reference', 'refused'], ['--reference', 'later'], [
 echo "-- it leaves\n";
 $queue->delete([2]);
 $log('--id', '2');
-$queue->enqueue(mail_fields(), reference: 'expired', expiresAt: time() + 1);
-sleep(2);
+$queue->enqueue(mail_fields(), reference: 'expired', expiresAt: time() + 3);
+sleep(4);
 $send(static fn() => null);
 $log('--reference', 'expired');
 $queue->enqueue(mail_fields(), reference: 'sent');

@@ -40,7 +40,7 @@ foreach ([['native', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'native']] as [$one
     file_put_contents($program, "#!/bin/sh\n[ -e $box/fast ] || sleep 0.06\nexec sed -n 's/^Subject: //p' >>$box/sent\n");
     chmod($program, 0755);
     $work = fn(Backend $backend) => start('work', '--database', $backend->dsn, '--connections', '4',
-        '--transport', "sendmail://default?command=$program", '--time-limit', '60', '--log', '');
+        '--transport', "sendmail://default?command=$program", '--time-limit', '300', '--log', '');
     $sent = fn(): int => is_file("$box/sent") ? count(file("$box/sent")) : 0;
     $workers = [$work($from)];
     must(wait_until(fn() => $sent() > 20), 'the source sends');
@@ -59,7 +59,7 @@ foreach ([['native', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'native']] as [$one
     touch("$box/fast");
     $workers[] = $work($to);
     $there = $to->queue();
-    must(wait_until(fn() => $there->stats()->pending === 0 && $there->stats()->sending === 0, 60), 'all is sent');
+    must(wait_until(fn() => $there->stats()->pending === 0 && $there->stats()->sending === 0, 300), 'all is sent');
     $waited = $queue->stats()->pending;
     array_map(proc_terminate(...), $workers);
     array_map(proc_close(...), $workers);

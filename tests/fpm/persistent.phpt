@@ -48,7 +48,8 @@ on_backends(['pgsql', 'mysql'], function (Backend $backend): void {
     unset($queue);
 
     $application->exec($backend->name === 'pgsql' ? "SELECT pg_terminate_backend($first)" : "KILL $first");
-    usleep(100_000);
+    must(wait_until(fn() => !$backend->pdo()->query($backend->name === 'pgsql' ? "SELECT count(*) FROM pg_stat_activity WHERE pid = $first"
+        : "SELECT count(*) FROM information_schema.processlist WHERE id = $first")->fetchColumn()), 'it is gone');
     $queue = $open();
     must($queue->enqueue(mail_fields()) > 0 && $session($queue) !== $first, 'the server closed it');
     unset($queue);

@@ -118,7 +118,7 @@ $worker = worker($queue, "microsoftgraph+https://127.0.0.1:$api->port?account=sh
     });');
 echo $worker->line(), ', ', $worker->line(), ', ', $worker->line(), "\n";
 await_requests($tokens, 1);
-usleep(600000);
+wait_for('the new token', static fn () => str_contains((string) file_get_contents("$accounts/shop.json"), 'refresh-02'));
 posix_kill($worker->pid(), SIGKILL);
 $worker->end();
 echo json_decode(file_get_contents("$accounts/shop.json"))->refresh_token, "\n";

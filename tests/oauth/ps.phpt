@@ -116,7 +116,7 @@ $runs(['logout', 'second', '--yes'], []);
 
 // The sampler sees what is there to see.
 $control = new Process(['sh', '-c', 'sleep 60; :', 'c0ntrol-secret'], temporary_directory('control'));
-usleep(200_000);
+sleep(3);
 $control->stop();
 $seen = $sampler->end();
 foreach (['login', 'work', '--processes', 'logout', 'c0ntrol-secret'] as $word) {

@@ -34,7 +34,7 @@ on_backends(['pgsql', 'mysql'], function (Backend $backend): void {
     $queue->enqueueMany($mails('f@other.example', 1));
     $pdo = new Noting($backend->dsn);
     $other = [];
-    $report = (new MailQueue($pdo))->runWorker(fn() => usleep(20000), log: '', timeLimit: 4, relays: ['@other.example' => 'null://null'],
+    $report = (new MailQueue($pdo))->runWorker(fn() => usleep(20000), log: '', timeLimit: 12, relays: ['@other.example' => 'null://null'],
         onEvent: function (array $event) use (&$other): void {
             if ($event['relay'] === 'null://null' && $event['event'] === 'sent') {
                 $other[] = $event['id'];

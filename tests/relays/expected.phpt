@@ -24,7 +24,7 @@ foreach (['a@one.example' => null, 'b@two.example' => null, 'Boss@Two.example' =
 $tell = static function (string $what) use (&$queue): void {
     echo "$what:";
     foreach ($queue->queue->jobs(expected: true) as $job) {
-        echo ' ', strtok($job->envelopeFrom, '@'), ' ', round(($job->expectedAt - time()) / 20) * 20, $job->waitsFor ? " $job->waitsFor," : ',';
+        echo ' ', strtok($job->envelopeFrom, '@'), ' ', round(($job->expectedAt - time()) / 50) * 50, $job->waitsFor ? " $job->waitsFor," : ',';
     }
     echo "\n";
 };

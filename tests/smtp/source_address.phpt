@@ -18,7 +18,7 @@ function connect(string $dsn): void
     $four = stream_socket_server('tcp://127.0.0.1:0');
     $port = (int) substr(strrchr(stream_socket_get_name($four, false), ':'), 1);
     $six = stream_socket_server("tcp://[::1]:$port");
-    $dsn = sprintf($dsn, $port) . (str_contains($dsn, '?') ? '&' : '?') . 'connect_timeout=0.2';
+    $dsn = sprintf($dsn, $port) . (str_contains($dsn, '?') ? '&' : '?') . 'connect_timeout=' . (str_contains($dsn, '.invalid') ? 30 : 1);
     $peers = [];
     $refused = thrown(function () use ($dsn, &$said): void {
         $said = MailQueue\Internal::probe($dsn);
