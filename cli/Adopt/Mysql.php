@@ -83,7 +83,8 @@ final class Mysql extends ServerDatabase
     {
         $isMariaDb = stripos((string) $this->one('SELECT VERSION()'), 'maria') !== false;
         $sql = 'SELECT column_name AS name, column_type AS type, is_nullable AS may, '
-            . 'column_default AS value, extra, column_key AS k, character_set_name AS charset, '
+            . 'column_default AS value, extra AS extra, column_key AS k, '
+            . 'character_set_name AS charset, '
             . 'collation_name AS collation, generation_expression AS expression '
             . 'FROM information_schema.columns '
             . 'WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position';
@@ -236,7 +237,8 @@ final class Mysql extends ServerDatabase
         $reader = ($this->connect)();
         self::prepare($reader);
         $reader->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_EXCEPTION);
-        $reader->setAttribute(PDO::MYSQL_ATTR_USE_BUFFERED_QUERY, false);
+        $class = class_exists('Pdo\Mysql') ? 'Pdo\Mysql::' : 'PDO::MYSQL_'; // 8.5 warns of the old
+        $reader->setAttribute((int) constant("{$class}ATTR_USE_BUFFERED_QUERY"), false);
         $names = array_map(fn (Column $one): string
             => $this->quote($one->name), $this->columns($table));
         $result = $reader->query('SELECT ' . implode(', ', $names) // * lacks INVISIBLE columns

@@ -230,6 +230,7 @@ final class Opening
                 throw $this->pair->busy($sending > 0);
             }
             $this->pair->tell('waiting', 0, $sending);
+            $this->pair->target->now(); // a server ends sessions that idle
             usleep(self::LOOK_US);
         }
     }

@@ -69,6 +69,10 @@ $pdo->exec("CREATE TRIGGER deadlock BEFORE INSERT ON mail_body FOR EACH ROW BEGI
     IF LAST_INSERT_ID() % 4 <> 0 THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'as if it were one'; END IF; END");
 var_dump($queue->enqueue(mail_fields(), reference: 'tried again') > 0, $pdo->query('SELECT count(*) FROM tries')->fetchColumn());
 $pdo->exec('DROP TRIGGER deadlock');
+echo "a node that is not ready\n";
+$pdo->exec("CREATE TRIGGER joining BEFORE INSERT ON mail_body FOR EACH ROW SIGNAL SQLSTATE '08S01' SET MYSQL_ERRNO = 1047, MESSAGE_TEXT = 'WSREP has not yet prepared node for application use'");
+echo thrown(fn() => $queue->enqueue(mail_fields())), "\n";
+$pdo->exec('DROP TRIGGER joining');
 echo "a true one, within the application's transaction\n";
 $pdo->exec('CREATE TABLE theirs (id INT PRIMARY KEY, n INT)');
 $pdo->exec('INSERT INTO theirs VALUES (1, 0), (2, 0)');
@@ -192,6 +196,8 @@ MailQueue\DatabaseException [readonly]: SQLSTATE[25006]: Read only sql transacti
 deadlocks
 bool(true)
 int(4)
+a node that is not ready
+MailQueue\DatabaseException [busy]: SQLSTATE[08S01]: Communication link failure: 1047 WSREP has not yet prepared node for application use: the server is not ready (Galera: wsrep_ready; or offline mode): try again later
 a true one, within the application's transaction
 has it
 MailQueue\DatabaseException [busy]: SQLSTATE[40001]: Serialization failure: 1213 Deadlock found when trying to get lock; try restarting transaction: a deadlock with another transaction: run it again; the database has undone your whole transaction: roll back and repeat it

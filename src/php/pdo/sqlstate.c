@@ -30,7 +30,7 @@ static const struct {
 } meanings[] = {
     {{MQ_IO, IS_LOST ": open a new PDO and a MailQueue with it; what was being committed may be "
                      "stored or not"},
-     {NULL, "25P03 57P 08 HY000", "1053 1927 2006 2013 2055 4031"}},
+     {NULL, "25P03 25P04 57P 08 HY000", "1053 1927 2006 2013 2055 4031"}},
     {{MQ_TX_ABORTED, "another transaction was faster: run it again"}, {NULL, "40001", "1020 3101"}},
     {{MQ_TX_ABORTED, "a deadlock with another transaction: run it again"}, {NULL, "40P01", "1213"}},
     {{MQ_BUSY, SHORT "PDO::ATTR_TIMEOUT; and read this connection's results to their end "
@@ -45,6 +45,8 @@ static const struct {
     {{MQ_BUSY, "somebody ended the statement: try again"}, {NULL, NULL, "1317"}},
     {{MQ_BUSY, "too many connections: try again, or raise max_connections"},
      {NULL, "53300", "1040"}},
+    {{MQ_BUSY, "the server is not ready (Galera: wsrep_ready; or offline mode): try again later"},
+     {NULL, NULL, "1047 3032 3168"}},
     {{MQ_BUSY, "try again later, or raise the server's limit for this user or host"},
      {NULL, NULL, "1129 1203 1226"}},
     {{MQ_BUSY, "raise max_prepared_stmt_count, or set PDO::ATTR_EMULATE_PREPARES"},
