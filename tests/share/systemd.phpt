@@ -22,7 +22,7 @@ $root = dirname(__DIR__, 2);
 $files = "$dir/files";
 $makefile = dirname(glob("$root/.build/*/Makefile")[0]);
 /** A shell's line that must succeed. */
-$run = static function (string $line, int $seconds = 120): void {
+$run = static function (string $line, int $seconds = 400): void {
     exec("env -u LD_PRELOAD -u MAKEFLAGS timeout -k 5 $seconds $line 2>&1", $output, $code);
     must($code === 0, "exit $code: " . implode("\n", $output));
 };
