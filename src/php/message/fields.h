@@ -79,8 +79,8 @@ mq_php_reader mq_php_read_text;
  * names the field like "attachments[2][name]". */
 enum mq_status mq_php_read_member(struct mq_php_path path, HashTable *array, const char *key,
                                   struct mq_str *out, struct mq_error *err);
-/* Makes a copy of an array with string keys whose values are no references: PHP code that runs
- * while they are read cannot change them. */
+/* Copies an array with string keys, and replaces each reference by its value. So PHP code that runs
+ * while the copy is read cannot change it. */
 void mq_php_copy_values(HashTable *array, zval *out);
 /* Returns array[key], or NULL if it is missing or null. */
 zval *mq_php_fields_find(HashTable *array, const char *key);

@@ -1,5 +1,5 @@
 /* The body of a request: the same bytes in whatever pieces it is read, and their hash; the words of
- * an API's answer; a mail for which there is no memory. */
+ * an API's answer; and what becomes of a mail if memory runs out. */
 /* link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc */
 #include <setjmp.h>
 #include <stdarg.h>

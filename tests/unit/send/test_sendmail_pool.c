@@ -123,8 +123,8 @@ static void test_scripts_that_cannot_run(void **state)
     mq_transport_free(transport);
 }
 
-/* Descriptors for three programs only: the fourth mail waits, and there is no trouble. Later there
- * are six again. */
+/* With descriptors for only three programs, the fourth mail waits, and the relay has no trouble.
+ * When there are more, six programs run again. */
 static void test_shortage(void **state)
 {
     (void)state;
