@@ -117,8 +117,10 @@ final class Imap implements Mailbox
         $uids = [];
         $marked = $this->keepsKeywords ? ' UNKEYWORD ' . self::KEYWORD : '';
         foreach ($this->ask("UID SEARCH UNDELETED$marked") as [$text]) { // may come in parts
-            preg_match('/\ASEARCH([\d ]*)/i', $text, $match) !== 1
-                || array_push($uids, ...(preg_split('/ /', $match[1], -1, PREG_SPLIT_NO_EMPTY) ?: []));
+            if (preg_match('/\ASEARCH([\d ]*)/i', $text, $match) === 1) {
+                $some = preg_split('/ /', $match[1], -1, PREG_SPLIT_NO_EMPTY) ?: [];
+                array_push($uids, ...$some);
+            }
         }
         rsort($uids, SORT_NUMERIC);
         return $uids;
