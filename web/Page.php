@@ -69,7 +69,7 @@ final class Page
     /** Answers the request that PHP has. */
     public function handle(): void
     {
-        ini_set('display_errors', '0'); // what PHP says of an error is for its log
+        Php::hideErrors();
         $this->respond()->send();
     }
 
@@ -191,7 +191,7 @@ final class Page
                 . 'more.'),
         };
         if ($status >= 500) {
-            error_log('mailqueue page: ' . ($isKnown ? Terminal::safe($text) : $e));
+            Php::log('mailqueue page: ' . ($isKnown ? Terminal::safe($text) : $e));
         }
         if (!Router::isForPeople($request)) {
             return Response::json(['error' => $text], $status);

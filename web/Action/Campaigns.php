@@ -9,6 +9,7 @@ use MailQueue\Campaign;
 use MailQueue\Cli\Report\Campaigns as Report;
 use MailQueue\Cli\Stop;
 use MailQueue\Internal;
+use MailQueue\Web\Php;
 use MailQueue\Web\Refusal;
 use MailQueue\Web\Response;
 
@@ -66,7 +67,7 @@ final class Campaigns extends Action
                 isDanger: $what === 'cancel'
             );
         }
-        self::takeTime();
+        Php::takeTime();
         try {
             $changed = $change($campaign);
         } catch (MailQueue\DatabaseException $e) {

@@ -10,6 +10,7 @@ use MailQueue\Cli\Terminal;
 use MailQueue\Internal;
 use MailQueue\Status;
 use MailQueue\Web\Html;
+use MailQueue\Web\Php;
 use MailQueue\Web\Refusal;
 use MailQueue\Web\Response;
 use MailQueue\Web\Selection;
@@ -28,7 +29,7 @@ final class Mails extends Action
 
     public function retryAll(): Response
     {
-        self::takeTime();
+        Php::takeTime();
         $twice = $this->failedTwice();
         if ($twice > (int) $this->context->request->field('sure')) {
             return $this->confirm('retry-all', ['sure' => $twice], $this->t('Bring all failed mail '
@@ -106,7 +107,7 @@ final class Mails extends Action
     /** @param \Closure(list<int>): int $change */
     private function each(string $action, string $question, \Closure $change): Response
     {
-        self::takeTime();
+        Php::takeTime();
         $request = $this->context->request;
         $list = new Selection($request->field(...));
         // Mails change their state meanwhile, so they are found once.
