@@ -58,8 +58,12 @@ final class Campaigns extends Action
         $campaign = $this->campaign();
         $of = $campaign->progress();
         $count = $what === 'retry' ? $this->failed($of['id']) : Report::left($of);
-        // More than the question said: it is asked again.
-        if ($count > (int) ($this->context->request->field('sure') ?? -1)) {
+        $sure = $this->context->request->field('sure');
+        // More than the question said: it is asked again. A pause and another try are asked about
+        // once: while recipients are added, or mails fail, there are always more.
+        $isSure = $sure !== null
+            && (in_array($what, ['pause', 'retry'], true) || $count <= (int) $sure);
+        if (!$isSure) {
             return $this->confirm(
                 "campaign-$what",
                 ['name' => $of['name'], 'sure' => $count],
