@@ -470,6 +470,7 @@ bool mq_delivery_start(struct mq_delivery *delivery, struct mq_lane *lane)
     if (composing && (!compose(delivery) || mq_delivery_reroutes(delivery))) {
         return false;
     }
+    mq_delivery_tries(delivery);
     if (!prepare(delivery)) {
         return false;
     }
