@@ -168,27 +168,35 @@ static bool is_doubtful(struct mq_lane *lane, const struct mq_job *job, enum mq_
            result == MQ_OUTCOME_UNEXPLAINED;
 }
 
-/* Whether the relay lacks an extension or the room for this mail (send/smtp/check.c). */
-static bool cannot_take(const struct mq_delivery *delivery)
+/* Whether the relay lacks an extension or the room for this recipient's mail (send/smtp/check.c).
+ */
+static bool cannot_take(const struct mq_target *target)
 {
-    bool none = true;
-    for (size_t i = 0; i < delivery->transfer.target_count && none; i++) {
-        const struct mq_target *target = &delivery->targets[i];
-        none = target->result == MQ_OUTCOME_REFUSED && target->phase &&
-               strcmp(target->phase, "check") == 0;
-    }
-    return none;
+    return target->result == MQ_OUTCOME_REFUSED && target->phase &&
+           strcmp(target->phase, "check") == 0;
 }
 
-/* Lets another relay of the route have the mail: now, or when it is used again. */
+/* Leaves the recipients whose mail this relay cannot take to another one of the route. If these are
+ * all, the mail goes there now, or when that relay is used again, and this returns true. Otherwise
+ * they stay in the row, and the next claim is for them. */
 static bool goes_elsewhere(struct mq_delivery *delivery)
 {
     int64_t other_s = mq_delivery_other_s(delivery);
-    if (other_s == 0 || mq_delivery_moves(delivery)) {
-        return other_s > 0;
+    size_t count = delivery->transfer.target_count, left = 0;
+    for (size_t i = 0; i < count && other_s > 0; i++) {
+        struct mq_target *target = &delivery->targets[i];
+        if (cannot_take(target)) {
+            target->result = MQ_OUTCOME_RELEASED;
+            left++;
+        }
     }
-    delivery->back_after_s = other_s;
-    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, delivery->targets[0].reply);
+    if (left < count || other_s == 0) {
+        return false;
+    }
+    if (!mq_delivery_moves(delivery)) {
+        delivery->back_after_s = other_s;
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, delivery->targets[0].reply);
+    }
     return true;
 }
 
@@ -204,7 +212,7 @@ static void finished(struct mq_lane *lane, struct mq_delivery *delivery)
     }
     lane->run->report->cut += uncertain && lane->run->stop.aborted;
     note_time(lane, &delivery->transfer);
-    if (cannot_take(delivery) && goes_elsewhere(delivery)) {
+    if (goes_elsewhere(delivery)) {
         return;
     }
     if (doubtful && !taken && !uncertain) {
