@@ -151,15 +151,6 @@ static void drew_trouble(struct mq_lane *lane, struct mq_delivery *delivery)
 
 /* ---- back from the transport ---- */
 
-/* Updates the moving average: one slow mail among many does not end a run. */
-static void note_time(struct mq_lane *lane, const struct mq_transfer *transfer)
-{
-    if (transfer->ms >= 0) {
-        lane->dot_ms =
-            lane->dot_ms ? lane->dot_ms + (transfer->ms - lane->dot_ms) / 8 : transfer->ms;
-    }
-}
-
 /* Whether a failure may be the relay's fault. A relay that has accepted a mail lately works. But a
  * refusal without a reason parks the mail, so it waits for an acceptance that comes later. */
 static bool is_doubtful(struct mq_lane *lane, const struct mq_job *job, enum mq_outcome result)
@@ -168,8 +159,7 @@ static bool is_doubtful(struct mq_lane *lane, const struct mq_job *job, enum mq_
            result == MQ_OUTCOME_UNEXPLAINED;
 }
 
-/* Whether the relay lacks an extension or the room for this recipient's mail (send/smtp/check.c).
- */
+/* Whether the relay lacks an extension or room for this recipient's mail (send/smtp/check.c). */
 static bool cannot_take(const struct mq_target *target)
 {
     return target->result == MQ_OUTCOME_REFUSED && target->phase &&
@@ -211,7 +201,7 @@ static void finished(struct mq_lane *lane, struct mq_delivery *delivery)
         doubtful = doubtful || is_doubtful(lane, &delivery->job, result);
     }
     lane->run->report->cut += uncertain && lane->run->stop.aborted;
-    note_time(lane, &delivery->transfer);
+    mq_lane_note_time(lane, delivery->transfer.ms);
     if (goes_elsewhere(delivery)) {
         return;
     }

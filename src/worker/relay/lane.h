@@ -49,6 +49,8 @@ bool mq_lane_failed_many(const struct mq_lane *lane);
 bool mq_lane_is_suspect(const struct mq_lane *lane);
 /* How many more deliveries the lane can begin; with `just_in_time`, at once. */
 size_t mq_lane_capacity(const struct mq_lane *lane, bool just_in_time);
+/* Takes into dot_ms how long the relay took for a mail; below 0: not known. */
+void mq_lane_note_time(struct mq_lane *lane, int64_t ms);
 /* Whether the relay is used: it is not paused. */
 static inline bool mq_lane_is_open(const struct mq_lane *lane)
 {
