@@ -15,6 +15,11 @@ static bool is_set(const char *s)
     return s && *s;
 }
 
+bool mq_php_is_allowed(const char *path)
+{
+    return php_check_open_basedir_ex(path, 0) == 0;
+}
+
 /* The directory that holds the run directories. malloc'ed; NULL without memory. */
 static char *base_path(void)
 {
@@ -35,7 +40,7 @@ enum mq_status mq_php_accounts_path(char **out, struct mq_error *err)
     if (path == NULL) {
         return mq_error_nomem(err);
     }
-    if (php_check_open_basedir_ex(path, 0) != 0) {
+    if (!mq_php_is_allowed(path)) {
         mq_error_set(err, MQ_CONFIG, "account",
                      "account: open_basedir does not allow %s; set MAILQUEUE_ACCOUNTS to a "
                      "directory that it allows",
@@ -70,7 +75,7 @@ static enum mq_status prepare_base(struct mq_error *err)
     if (base == NULL) {
         return mq_error_nomem(err);
     }
-    if (php_check_open_basedir_ex(base, 0) != 0) {
+    if (!mq_php_is_allowed(base)) {
         status = mq_error_set(err, MQ_CONFIG, "run_dir",
                               "open_basedir does not allow %s for the worker's files; set the ini "
                               "setting mailqueue.run_dir",

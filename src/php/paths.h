@@ -8,6 +8,9 @@
 
 struct mq_queue;
 
+/* Whether open_basedir allows the path. */
+bool mq_php_is_allowed(const char *path);
+
 /* The run directory, malloc'ed. For a database file it is beside the file, or in mailqueue.run_dir;
  * for a server's database it is in mailqueue.run_dir, or in the user's own directory
  * (worker/files.h). NULL for an SQLite database in memory. Creates nothing. `err` must not be

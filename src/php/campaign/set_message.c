@@ -56,7 +56,7 @@ static enum mq_status find_sender(struct setting *setting, const zend_string *gi
         setting->envelope_from = mq_str_dup(MQ_STR(""));
         return setting->envelope_from ? MQ_OK : mq_error_nomem(err);
     }
-    return given ? mq_idn_address(mq_php_view(given), "envelopeFrom", &setting->envelope_from, err)
+    return given ? mq_idn_address(mq_php_str(given), "envelopeFrom", &setting->envelope_from, err)
                  : mq_php_message_sender(&message, &setting->envelope_from, err);
 }
 
@@ -176,8 +176,8 @@ ZEND_METHOD(MailQueue_Campaign, setMessage)
     setting->setup.mail_type = type ? mq_php_str(type) : MQ_STR("campaign");
     setting->setup.priority = to_int(priority);
     setting->setup.max_attempts = no_maximum ? 0 : attempts == 0 ? -1 : to_int(attempts);
-    setting->setup.relay = mq_php_view(relay);
-    setting->setup.list = mq_php_view(list);
+    setting->setup.relay = mq_php_str(relay);
+    setting->setup.list = mq_php_str(list);
     set_message(ZEND_THIS, &given, setting);
     zval_ptr_dtor(&holder);
 }

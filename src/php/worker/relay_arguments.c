@@ -25,17 +25,12 @@
 /* The positions of runWorker()'s arguments. */
 enum { ARG_TRANSPORT = 1, ARG_RELAYS = 18 };
 
-static bool is_allowed(const char *path)
-{
-    return php_check_open_basedir_ex(path, 0) == 0;
-}
-
 /* Checks the path that a DSN names on this host against open_basedir. As in mail(), open_basedir
  * does not apply to sendmail_path of php.ini, which the administrator has chosen. */
 static enum mq_status check_path_of(const struct mq_dsn *dsn, struct mq_error *err)
 {
     const char *path = mq_dsn_local_path(dsn);
-    if (path && !is_allowed(path)) {
+    if (path && !mq_php_is_allowed(path)) {
         return mq_error_set(err, MQ_CONFIG, "transport",
                             "transport: open_basedir does not allow %s; name one that it allows",
                             path);
