@@ -118,6 +118,15 @@ echo $fpm->get($fpm->page('compose', <<<PHP
 must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is composed');
 echo shell_exec("grep -l '^Subject: r1' $dir/mails/*.eml | xargs grep -l '^X-Signed: yes' | wc -l");
 
+echo "-- what the web server sets counts\n";
+$later();
+$queue->enqueue(mail_fields(), 'r7', relay: 'box');
+echo $fpm->get($fpm->page('staging', "echo MailQueue::default()->runAfterResponse(relays: ['box' => 'file://$dir/staging']) ? 'will run: ' : '', getenv('MAILQUEUE_REDIRECT_TO'), \"\\n\";"),
+    ['MAILQUEUE_REDIRECT_TO' => 'team@example.org', 'MAIL_QUEUE_LOG' => "$dir/staging.log"]);
+must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is sent');
+echo shell_exec("grep -h '^X-Envelope-To' $dir/staging/new/*");
+must(wait_until(static fn(): bool => str_contains((string) @file_get_contents("$dir/staging.log"), '"event":"run"')), 'the log is there');
+
 echo "-- mail() in a callback is not captured\n";
 $later();
 $queue->enqueue(null, 'r5');
@@ -195,6 +204,9 @@ no run directory
 a fatal error
 composed later
 1
+-- what the web server sets counts
+will run: team@example.org
+X-Envelope-To: team@example.org
 -- mail() in a callback is not captured
 1 composed, 1 captured before, 0 captured within; 1 by PHP itself
 -- several relays
