@@ -118,6 +118,30 @@ echo $fpm->get($fpm->page('compose', <<<PHP
 must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is composed');
 echo shell_exec("grep -l '^Subject: r1' $dir/mails/*.eml | xargs grep -l '^X-Signed: yes' | wc -l");
 
+$later();
+$queue->enqueue(null, 'r6');
+echo $fpm->get($fpm->page('private', <<<PHP
+    final class Mailer
+    {
+        public function run(): bool
+        {
+            return MailQueue::default()->runAfterResponse(compose: [\$this, 'compose'], sign: [\$this, 'sign']);
+        }
+        private function compose(MailQueue\\Job \$job): array
+        {
+            return ['subject' => \$job->reference] + $mail;
+        }
+        private function sign(MailQueue\\Job \$job, string \$message): string
+        {
+            return "X-Signed: yes\\n\$message";
+        }
+    }
+    echo (new Mailer())->run() ? 'composed by a private method' : 'not';
+    register_shutdown_function(fn() => print(', later functions run'));
+    PHP)), "\n";
+must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is composed');
+echo shell_exec("grep -l '^Subject: r6' $dir/mails/*.eml | xargs grep -l '^X-Signed: yes' | wc -l");
+
 echo "-- what the web server sets counts\n";
 $later();
 $queue->enqueue(mail_fields(), 'r7', relay: 'box');
@@ -203,6 +227,8 @@ no run directory
   MailQueue::runAfterResponse(): the run directory %/app.sqlite.run is not a directory; move what is there away
 a fatal error
 composed later
+1
+composed by a private method, later functions run
 1
 -- what the web server sets counts
 will run: team@example.org
