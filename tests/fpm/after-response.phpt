@@ -186,6 +186,14 @@ must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is sent
 echo $box('r4'), " in its box\n";
 $visit("MailQueue::default()->runAfterResponse(relays: ['other' => 'smtq://user:secret@a.example']); echo 'a map that cannot be read';");
 
+echo "-- phpinfo() as HTML\n";
+$other = new Fpm(['mailqueue.transport' => 'failover(smtp://me&amp;you:s3cret@a.example null://null)'], children: 1);
+echo $other->get($other->page('info', <<<'PHP'
+    ob_start();
+    phpinfo(INFO_MODULES);
+    echo preg_match('~failover[^<]*~', ob_get_clean(), $shown) ? $shown[0] : 'nothing';
+    PHP)), "\n";
+
 echo "-- a fatal error within a run leaves the host's lock free\n";
 $later();
 $queue->enqueue(null, 'r2');
@@ -241,6 +249,8 @@ a map, 1 in the other's box
 a function, 1 in its box
 a map that cannot be read
   MailQueue::runAfterResponse(): relays: "other": transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory, null://null, or a mail API's ses+https://, mailgun+https://, microsoftgraph+https:// or gmail+https://
+-- phpinfo() as HTML
+failover(smtp://me&amp;amp;you:***@a.example&nbsp;null://null)
 -- a fatal error within a run leaves the host's lock free
 compose stops PHP
 free
