@@ -902,7 +902,8 @@ namespace MailQueue {
         public function preview(string $address): string {}
 
         /**
-         * Enqueues the mail of a recipient to other addresses. They do not become recipients.
+         * Enqueues the mail of a recipient to other addresses. They do not become recipients. If an
+         * address cannot be, nothing is stored.
          *
          * @phpstan-param list<string> $addresses
          * @param string|null $as whose mail; null: the first recipient's

@@ -35,4 +35,7 @@ void mq_php_call(struct mq_php_callable *callable, uint32_t count, zval *argumen
         zval_ptr_dtor(result);
         ZVAL_UNDEF(result);
     }
+    if (Z_ISREF_P(result)) { /* function &compose() */
+        zend_unwrap_reference(result);
+    }
 }

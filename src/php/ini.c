@@ -1,14 +1,12 @@
 /* Shows the ini settings in phpinfo() without user, password and secrets; checks the size limit. */
 #include "php/ini.h"
 
-#include <stdlib.h>
-
 #include "SAPI.h"
 #include "php_main.h"
 
 #include "core/error.h"
 #include "php/pdo/server.h"
-#include "send/dsn.h"
+#include "send/group.h"
 
 /* The value to show, or NULL if it is empty. */
 static zend_string *shown_value(const zend_ini_entry *ini_entry, int type)
@@ -16,6 +14,15 @@ static zend_string *shown_value(const zend_ini_entry *ini_entry, int type)
     bool original = type == ZEND_INI_DISPLAY_ORIG && ini_entry->modified;
     zend_string *value = original ? ini_entry->orig_value : ini_entry->value;
     return value && ZSTR_LEN(value) > 0 ? value : NULL;
+}
+
+static void show(const char *text, size_t len)
+{
+    if (sapi_module.phpinfo_as_text) {
+        PHPWRITE(text, len);
+    } else {
+        php_html_puts(text, len);
+    }
 }
 
 ZEND_INI_DISP(mq_php_ini_show_database)
@@ -27,11 +34,7 @@ ZEND_INI_DISP(mq_php_ini_show_database)
     }
     enum mq_php_secret secret;
     zend_string *shown = mq_php_dsn_shown(value, &secret);
-    if (sapi_module.phpinfo_as_text) {
-        PUTS(ZSTR_VAL(shown));
-    } else {
-        php_html_puts(ZSTR_VAL(shown), ZSTR_LEN(shown));
-    }
+    show(ZSTR_VAL(shown), ZSTR_LEN(shown));
     zend_string_release(shown);
 }
 
@@ -43,18 +46,16 @@ ZEND_INI_DISP(mq_php_ini_show_secret)
 ZEND_INI_DISP(mq_php_ini_show_transport)
 {
     zend_string *value = shown_value(ini_entry, type);
-    struct mq_dsn dsn;
+    struct mq_buffer shown = {0};
     struct mq_error err;
     if (value == NULL) {
         PUTS("no value");
-    } else if (mq_dsn_parse(mq_str_of(ZSTR_VAL(value)), &dsn, &err) != MQ_OK) {
+    } else if (mq_group_redact(mq_str_of(ZSTR_VAL(value)), &shown, &err) != MQ_OK) {
         PUTS("set, but not a DSN that can be used");
     } else {
-        char *shown = mq_dsn_redacted(&dsn);
-        PUTS(shown ? shown : "set");
-        free(shown);
-        mq_dsn_clear(&dsn);
+        show(shown.data, shown.len);
     }
+    mq_buffer_clear(&shown);
 }
 
 ZEND_INI_MH(mq_php_ini_max_message_size)

@@ -15,7 +15,7 @@ ZEND_INI_DISP(mq_php_ini_show_database);
 /* Shows only "set" or "not set". */
 ZEND_INI_DISP(mq_php_ini_show_secret);
 
-/* Shows the transport's DSN without its password. */
+/* Shows the transport's DSN, or its group of them, without passwords. */
 ZEND_INI_DISP(mq_php_ini_show_transport);
 /* Refuses a value of mailqueue.max_message_size that is not a number: PHP would read it as 0, which
  * means no limit. */

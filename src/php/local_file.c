@@ -10,6 +10,7 @@
 
 #include "core/buffer.h"
 #include "core/file_id.h"
+#include "php/paths.h"
 #include "php_mailqueue.h"
 
 /* Errors show at most this many octets of a path. */
@@ -35,23 +36,18 @@ static enum mq_status bad_errno(const char *field, const char *path, struct mq_e
                         strerror(errno), cure);
 }
 
-static bool is_allowed(const char *path)
-{
-    return php_check_open_basedir_ex(path, 0) == 0;
-}
-
 /* Writes the absolute path without symbolic links into `resolved` (MAXPATHLEN octets). If
  * open_basedir forbids the path, the error does not tell whether the file exists. */
 static enum mq_status resolve(struct mq_str path, const char *field, char *resolved,
                               struct mq_error *err)
 {
-    if (!is_allowed(path.data)) {
+    if (!mq_php_is_allowed(path.data)) {
         return bad(field, path.data, FORBIDDEN, err);
     }
     if (VCWD_REALPATH(path.data, resolved) == NULL) {
         return bad_errno(field, path.data, err);
     }
-    return is_allowed(resolved) ? MQ_OK : bad(field, path.data, FORBIDDEN, err);
+    return mq_php_is_allowed(resolved) ? MQ_OK : bad(field, path.data, FORBIDDEN, err);
 }
 
 /* Opens an absolute path without following symbolic links, not even in its directories: someone may
@@ -96,7 +92,7 @@ enum mq_status mq_php_local_file_open(struct mq_str path, const char *field, int
                    err);
     }
     const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-    *fd = is_allowed("/") ? open(resolved, flags) : open_without_links(resolved, flags);
+    *fd = mq_php_is_allowed("/") ? open(resolved, flags) : open_without_links(resolved, flags);
     if (*fd < 0 || fstat(*fd, &info) != 0) {
         return bad_errno(field, path.data, err);
     }

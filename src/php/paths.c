@@ -1,8 +1,11 @@
 /* Where the run directory and the log of a queue are, and the OAuth2 accounts. open_basedir must
- * allow all of them. */
+ * allow all of them. And settings from the environment. */
 #include "php/paths.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "SAPI.h"
 
 #include "core/buffer.h"
 #include "main/php_open_temporary_file.h"
@@ -15,6 +18,21 @@ static bool is_set(const char *s)
     return s && *s;
 }
 
+const char *mq_php_setting(const char *name, const char *ini)
+{
+    /* Not sapi_getenv(), which copies into request memory, and the memory limit would then end the
+     * script within the core. */
+    const char *value = sapi_module.getenv ? sapi_module.getenv(name, strlen(name)) : NULL;
+    value = value ? value : getenv(name);
+    value = value && *value ? value : ini;
+    return value && *value ? value : NULL;
+}
+
+bool mq_php_is_allowed(const char *path)
+{
+    return php_check_open_basedir_ex(path, 0) == 0;
+}
+
 /* The directory that holds the run directories. malloc'ed; NULL without memory. */
 static char *base_path(void)
 {
@@ -25,17 +43,16 @@ static char *base_path(void)
 
 enum mq_status mq_php_accounts_path(char **out, struct mq_error *err)
 {
-    const char *named = getenv("MAILQUEUE_ACCOUNTS");
-    named = is_set(named) ? named : MAILQUEUE_G(accounts);
-    char *base = is_set(named) ? NULL : base_path();
-    char *path = is_set(named) ? mq_str_dup(mq_str_of(named))
-                 : base        ? mq_file_path(base, "accounts")
-                               : NULL;
+    const char *named = mq_php_setting("MAILQUEUE_ACCOUNTS", MAILQUEUE_G(accounts));
+    char *base = named ? NULL : base_path();
+    char *path = named  ? mq_str_dup(mq_str_of(named))
+                 : base ? mq_file_path(base, "accounts")
+                        : NULL;
     free(base);
     if (path == NULL) {
         return mq_error_nomem(err);
     }
-    if (php_check_open_basedir_ex(path, 0) != 0) {
+    if (!mq_php_is_allowed(path)) {
         mq_error_set(err, MQ_CONFIG, "account",
                      "account: open_basedir does not allow %s; set MAILQUEUE_ACCOUNTS to a "
                      "directory that it allows",
@@ -70,7 +87,7 @@ static enum mq_status prepare_base(struct mq_error *err)
     if (base == NULL) {
         return mq_error_nomem(err);
     }
-    if (php_check_open_basedir_ex(base, 0) != 0) {
+    if (!mq_php_is_allowed(base)) {
         status = mq_error_set(err, MQ_CONFIG, "run_dir",
                               "open_basedir does not allow %s for the worker's files; set the ini "
                               "setting mailqueue.run_dir",
@@ -96,10 +113,8 @@ enum mq_status mq_php_run_dir_prepare(struct mq_queue *queue, const char *run_di
 
 char *mq_php_log_beside(const char *neighbour)
 {
-    const char *configured = MAILQUEUE_G(log);
-    return is_set(configured) && !is_set(getenv("MAIL_QUEUE_LOG"))
-               ? mq_str_dup(mq_str_of(configured))
-               : mq_log_default_path(neighbour);
+    const char *named = mq_php_setting("MAIL_QUEUE_LOG", MAILQUEUE_G(log));
+    return named ? mq_str_dup(mq_str_of(named)) : mq_log_default_path(neighbour);
 }
 
 /* The log lies beside the database's file. A database server's log lies in the run directory. */

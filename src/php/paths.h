@@ -1,4 +1,4 @@
-/* Where the worker of a queue keeps its files. */
+/* What the environment sets, and where the worker of a queue keeps its files. */
 #ifndef MQ_PHP_PATHS_H
 #define MQ_PHP_PATHS_H
 
@@ -7,6 +7,14 @@
 #include "core/error.h"
 
 struct mq_queue;
+
+/* Returns what PHP's getenv() finds: the web server's value (nginx's fastcgi_param, Apache's
+ * SetEnv), or else the process's. If that is not set or empty, returns `ini`, the value of php.ini;
+ * NULL: that has none either. Borrowed: copy the text before PHP code runs. */
+const char *mq_php_setting(const char *name, const char *ini);
+
+/* Whether open_basedir allows the path. */
+bool mq_php_is_allowed(const char *path);
 
 /* The run directory, malloc'ed. For a database file it is beside the file, or in mailqueue.run_dir;
  * for a server's database it is in mailqueue.run_dir, or in the user's own directory

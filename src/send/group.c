@@ -185,3 +185,48 @@ void mq_group_write(const struct mq_group *group, struct mq_buffer *out,
         mq_buffer_printf(out, "%s%" PRId64, retry_period, group->retry_s);
     }
 }
+
+/* ---- without secrets ---- */
+
+/* Each relay's DSN without secrets becomes what belongs to it. */
+static enum mq_status redact(struct mq_group *group, struct mq_error *err)
+{
+    struct mq_dsn dsn;
+    for (size_t i = 0; i < group->count; i++) {
+        MQ_TRY(redact(&group->members[i], err));
+    }
+    if (group->kind != MQ_GROUP_RELAY) {
+        return MQ_OK;
+    }
+    MQ_TRY(mq_dsn_parse(group->dsn, &dsn, err));
+    group->relay = mq_dsn_redacted(&dsn);
+    mq_dsn_clear(&dsn);
+    return group->relay ? MQ_OK : mq_error_nomem(err);
+}
+
+static const char *redacted_of(const struct mq_group *relay)
+{
+    return relay->relay;
+}
+
+static void free_redacted(struct mq_group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        free_redacted(&group->members[i]);
+    }
+    free(group->relay);
+}
+
+enum mq_status mq_group_redact(struct mq_str text, struct mq_buffer *out, struct mq_error *err)
+{
+    struct mq_group group;
+    MQ_TRY(mq_group_parse(text, &group, err));
+    enum mq_status status = redact(&group, err);
+    if (status == MQ_OK) {
+        mq_group_write(&group, out, redacted_of);
+        status = out->failed ? mq_error_nomem(err) : MQ_OK;
+    }
+    free_redacted(&group);
+    mq_group_clear(&group);
+    return status;
+}

@@ -87,14 +87,10 @@ char *mq_run_dir_of(const char *base, const char *identity)
 char *mq_log_default_path(const char *neighbour)
 {
     static const char name[] = "mail-queue.log";
-    const char *configured = getenv("MAIL_QUEUE_LOG");
     const char *home = getenv("HOME");
     const char *slash = strrchr(neighbour, '/');
     struct stat st;
     char *path = NULL;
-    if (configured && *configured) {
-        return strdup(configured);
-    }
     if (home && *home) {
         char *directory = mq_file_path(home, "logs");
         bool exists = directory && stat(directory, &st) == 0 && S_ISDIR(st.st_mode);

@@ -14,9 +14,9 @@ char *mq_run_base_path(const char *temporary);
 /* The run directory in `base` for the database of that identity (mq_queue_identity()). malloc'ed;
  * NULL without memory. */
 char *mq_run_dir_of(const char *base, const char *identity);
-/* Returns the default path of the log: $MAIL_QUEUE_LOG, or else $HOME/logs/mail-queue.log if that
- * directory exists, or else mail-queue.log beside the file `neighbour`: the database, or a file
- * in the run directory of a database that is not a file. malloc'ed; NULL without memory. */
+/* Returns the default path of the log: $HOME/logs/mail-queue.log if that directory exists, or else
+ * mail-queue.log beside the file `neighbour`: the database, or a file in the run directory of a
+ * database that is not a file. malloc'ed; NULL without memory. */
 char *mq_log_default_path(const char *neighbour);
 /* Creates a run directory with mode 0700 if it is missing. Refuses a symbolic link, and a directory
  * that another user owns or others can write to. */

@@ -24,6 +24,9 @@ echo implode("\n", preg_grep('/transport|max_message/', explode("\n", $secret)))
 $broken = info('mailqueue.transport=nonsense://me:s3cret@x');
 var_dump(str_contains($broken, 's3cret'));
 echo implode("\n", preg_grep('/transport/', explode("\n", $broken))), "\n";
+$group = info('mailqueue.transport="failover(smtp://me:s3cret@a.example smtp://b.example?tls=none&ehlo=c)?retry_period=5"');
+var_dump(str_contains($group, 's3cret'));
+echo implode("\n", preg_grep('/transport/', explode("\n", $group))), "\n";
 // Seen to fail with OnUpdateLongGEZero alone: "foo" was 0, no limit.
 foreach (['foo', '', '-1', '0', '" 7K"'] as $value) {
     $said = info("mailqueue.max_message_size=$value");
@@ -68,6 +71,8 @@ mailqueue.transport => smtp://me:***@mail.example.org:587 => smtp://me:***@mail.
 mailqueue.max_message_size => 2M => 2M
 bool(false)
 mailqueue.transport => set, but not a DSN that can be used => set, but not a DSN that can be used
+bool(false)
+mailqueue.transport => failover(smtp://me:***@a.example smtp://b.example)?retry_period=5 => failover(smtp://me:***@a.example smtp://b.example)?retry_period=5
 size 'foo': Warning: mailqueue.max_message_size must be a number of bytes (0: no limit), not "foo" in Unknown on line 0 | mailqueue.max_message_size => 26214400 => 26214400
 size '': Warning: mailqueue.max_message_size must be a number of bytes (0: no limit), not "" in Unknown on line 0 | mailqueue.max_message_size => 26214400 => 26214400
 size '-1': Warning: mailqueue.max_message_size must be a number of bytes (0: no limit), not "-1" in Unknown on line 0 | mailqueue.max_message_size => 26214400 => 26214400

@@ -72,6 +72,16 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
         composed($backend->name, $compose, $enqueue ?? []);
     }
 
+    echo "by reference:\n";
+    composed($backend->name, function &(Job $job): array { $fields = mail_fields(subject: "for $job->id"); return $fields; });
+    composed($backend->name, function &(): ?array { $none = null; return $none; });
+    $queue = $backend->another()->queue();
+    $queue->enqueue(mail_fields(), 'reference');
+    $dir = temp_directory();
+    $report = $queue->runWorker('null://null', sign: function &(Job $job, string $message): string { $message = "X-Signed: yes\n$message"; return $message; },
+        relays: function &(Job $job) use ($dir): string { $dsn = "file://$dir/$job->reference"; return $dsn; }, log: '');
+    echo "  sent $report->sent: ", shell_exec("grep -h ^X-Signed $dir/reference/new/*");
+
     echo "recipients of the first composing stay:\n";
     $queue = $backend->queue();
     $id = $queue->enqueue();
@@ -130,6 +140,11 @@ a method:
 a function by name:
   sent from 'club@example.org' to ann@example.net: Subject: for 1
   gone sent 1 tryLater 0 orphans 0
+by reference:
+  sent from 'club@example.org' to ann@example.net: Subject: for 1
+  gone sent 1 tryLater 0 orphans 0
+  gone sent 0 tryLater 0 orphans 1
+  sent 1: X-Signed: yes
 recipients of the first composing stay:
 ["first@example.net"]
 first@example.net

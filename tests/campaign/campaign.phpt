@@ -81,6 +81,9 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     echo preg_replace(['/^(?!Subject:|To:|List-U|You live).*\R/m', '/t=[-\w]+/'], ['', 't=TOKEN'], $mail), "\n";
     echo str_contains(quoted_printable_decode($mail), '<p>You live in Bärlin &lt;3&gt;.</p>') ? "escaped\n" : $mail;
     echo thrown(fn() => $campaign->preview('nobody@example.net')), "\n";
+    foreach (['bad@', 7] as $wrong) {
+        echo thrown(fn() => $campaign->test(['me@example.org', $wrong])), ' ', count($queue->jobs()), "\n";
+    }
     echo count($campaign->test(['me@example.org', 'you@example.org'], 'r3@example.net')), ' ', $work(), ' ', json_encode(array_keys($sent)), "\n";
     echo preg_match('/^Subject: .*\R/m', $sent['me@example.org'], $m) ? $m[0] : 'no subject', progress($campaign), "\n";
 
@@ -198,6 +201,8 @@ You live in B=C3=A4rlin <3>, Reader 3.
 
 escaped
 MailQueue\Exception: nobody@example.net is not a recipient of the campaign: add it first
+MailQueue\MessageException [addresses]: addresses: the address "bad@" has nothing after the "@"; write it as name@example.org 0
+MailQueue\MessageException [addresses]: addresses: must be a list of strings, int given 0
 2 sent 2 parked 0 suppressed 0 ["me@example.org","you@example.org"]
 Subject: Hello Reader 3
 state=draft recipients=13 waiting=13

@@ -118,6 +118,39 @@ echo $fpm->get($fpm->page('compose', <<<PHP
 must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is composed');
 echo shell_exec("grep -l '^Subject: r1' $dir/mails/*.eml | xargs grep -l '^X-Signed: yes' | wc -l");
 
+$later();
+$queue->enqueue(null, 'r6');
+echo $fpm->get($fpm->page('private', <<<PHP
+    final class Mailer
+    {
+        public function run(): bool
+        {
+            return MailQueue::default()->runAfterResponse(compose: [\$this, 'compose'], sign: [\$this, 'sign']);
+        }
+        private function compose(MailQueue\\Job \$job): array
+        {
+            return ['subject' => \$job->reference] + $mail;
+        }
+        private function sign(MailQueue\\Job \$job, string \$message): string
+        {
+            return "X-Signed: yes\\n\$message";
+        }
+    }
+    echo (new Mailer())->run() ? 'composed by a private method' : 'not';
+    register_shutdown_function(fn() => print(', later functions run'));
+    PHP)), "\n";
+must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is composed');
+echo shell_exec("grep -l '^Subject: r6' $dir/mails/*.eml | xargs grep -l '^X-Signed: yes' | wc -l");
+
+echo "-- what the web server sets counts\n";
+$later();
+$queue->enqueue(mail_fields(), 'r7', relay: 'box');
+echo $fpm->get($fpm->page('staging', "echo MailQueue::default()->runAfterResponse(relays: ['box' => 'file://$dir/staging']) ? 'will run: ' : '', getenv('MAILQUEUE_REDIRECT_TO'), \"\\n\";"),
+    ['MAILQUEUE_REDIRECT_TO' => 'team@example.org', 'MAIL_QUEUE_LOG' => "$dir/staging.log"]);
+must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is sent');
+echo shell_exec("grep -h '^X-Envelope-To' $dir/staging/new/*");
+must(wait_until(static fn(): bool => str_contains((string) @file_get_contents("$dir/staging.log"), '"event":"run"')), 'the log is there');
+
 echo "-- mail() in a callback is not captured\n";
 $later();
 $queue->enqueue(null, 'r5');
@@ -152,6 +185,14 @@ echo $fpm->get($fpm->page('function', "MailQueue::default()->runAfterResponse(re
 must(wait_until(static fn(): bool => $queue->jobs(limit: 1) === []), 'it is sent');
 echo $box('r4'), " in its box\n";
 $visit("MailQueue::default()->runAfterResponse(relays: ['other' => 'smtq://user:secret@a.example']); echo 'a map that cannot be read';");
+
+echo "-- phpinfo() as HTML\n";
+$other = new Fpm(['mailqueue.transport' => 'failover(smtp://me&amp;you:s3cret@a.example null://null)'], children: 1);
+echo $other->get($other->page('info', <<<'PHP'
+    ob_start();
+    phpinfo(INFO_MODULES);
+    echo preg_match('~failover[^<]*~', ob_get_clean(), $shown) ? $shown[0] : 'nothing';
+    PHP)), "\n";
 
 echo "-- a fatal error within a run leaves the host's lock free\n";
 $later();
@@ -195,6 +236,11 @@ no run directory
 a fatal error
 composed later
 1
+composed by a private method, later functions run
+1
+-- what the web server sets counts
+will run: team@example.org
+X-Envelope-To: team@example.org
 -- mail() in a callback is not captured
 1 composed, 1 captured before, 0 captured within; 1 by PHP itself
 -- several relays
@@ -203,6 +249,8 @@ a map, 1 in the other's box
 a function, 1 in its box
 a map that cannot be read
   MailQueue::runAfterResponse(): relays: "other": transport: it does not begin with a scheme that is known; write smtp://user:password@host:587, smtps://user:password@host:465, lmtp:///run/dovecot/lmtp, sendmail://default, file:///directory, null://null, or a mail API's ses+https://, mailgun+https://, microsoftgraph+https:// or gmail+https://
+-- phpinfo() as HTML
+failover(smtp://me&amp;amp;you:***@a.example&nbsp;null://null)
 -- a fatal error within a run leaves the host's lock free
 compose stops PHP
 free

@@ -29,9 +29,15 @@ on_backends(['pgsql', 'mysql'], function (Backend $backend): void {
     must(wait_until(static fn(): bool => $arrived() === 1), 'the mail arrives');
     echo $fpm->get($sends);
     echo $arrived(), ' arrived, ', $queue->stats()->pending, " pending\n";
+
+    $user = $backend->name === 'pgsql' ? 'current_user' : "substring_index(user(), '@', 1)";
+    $login = $fpm->page('login', '$queue = new MailQueue(' . var_export(str_replace(';user=test', '', $backend->dsn), true)
+        . "); echo MailQueue\\Internal::select(\$queue, \"SELECT $user\")[0][0];");
+    echo 'FastCGI names the user ', $fpm->get($login, ['MAILQUEUE_DATABASE_USER' => 'test']), "\n";
 });
 ?>
 --EXPECT--
 bool(true)
 bool(true)
 1 arrived, 1 pending
+FastCGI names the user test

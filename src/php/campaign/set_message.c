@@ -56,7 +56,7 @@ static enum mq_status find_sender(struct setting *setting, const zend_string *gi
         setting->envelope_from = mq_str_dup(MQ_STR(""));
         return setting->envelope_from ? MQ_OK : mq_error_nomem(err);
     }
-    return given ? mq_idn_address(mq_php_view(given), "envelopeFrom", &setting->envelope_from, err)
+    return given ? mq_idn_address(mq_php_str(given), "envelopeFrom", &setting->envelope_from, err)
                  : mq_php_message_sender(&message, &setting->envelope_from, err);
 }
 
@@ -176,13 +176,20 @@ ZEND_METHOD(MailQueue_Campaign, setMessage)
     setting->setup.mail_type = type ? mq_php_str(type) : MQ_STR("campaign");
     setting->setup.priority = to_int(priority);
     setting->setup.max_attempts = no_maximum ? 0 : attempts == 0 ? -1 : to_int(attempts);
-    setting->setup.relay = mq_php_view(relay);
-    setting->setup.list = mq_php_view(list);
+    setting->setup.relay = mq_php_str(relay);
+    setting->setup.list = mq_php_str(list);
     set_message(ZEND_THIS, &given, setting);
     zval_ptr_dtor(&holder);
 }
 
 /* ---- preview() and test() ---- */
+
+/* The mail to an address of test(). */
+struct test_mail {
+    char *address, *message_id;
+    struct mq_strings recipients; /* the address; borrowed */
+    struct mq_buffer octets, subject;
+};
 
 /* A recipient's mail. */
 struct sample {
@@ -192,6 +199,8 @@ struct sample {
     struct mq_recipient_row row;
     struct mq_buffer mail;
     char *address;
+    struct test_mail *tests; /* request memory; NULL: none */
+    size_t test_count;
 };
 
 static void clear_sample(void *data)
@@ -202,6 +211,16 @@ static void clear_sample(void *data)
     mq_recipient_row_clear(&sample->row);
     mq_buffer_clear(&sample->mail);
     free(sample->address);
+    for (size_t i = 0; i < sample->test_count; i++) {
+        struct test_mail *mail = &sample->tests[i];
+        free(mail->address);
+        free(mail->message_id);
+        mq_buffer_clear(&mail->octets);
+        mq_buffer_clear(&mail->subject);
+    }
+    if (sample->tests) {
+        efree(sample->tests);
+    }
 }
 
 static enum mq_status find_recipient(const struct mq_php_campaign *self, const zend_string *address,
@@ -316,46 +335,58 @@ ZEND_METHOD(MailQueue_Campaign, preview)
     preview(ZEND_THIS, address, return_value);
 }
 
-/* Enqueues the mail to one address, ahead of the campaign's own. */
-static enum mq_status enqueue_test(const struct mq_php_campaign *self, struct sample *sample,
-                                   const char *address, int64_t *id, struct mq_error *err)
+/* `mail` is zeroed, and cleared with the sample also after a failure. */
+static enum mq_status make_test_mail(struct sample *sample, const zval *item,
+                                     struct test_mail *mail, struct mq_error *err)
 {
-    const struct mq_campaign *campaign = &sample->campaign;
-    char *item = (char *)address, *message_id = mq_message_new_id(campaign->envelope_from);
-    const struct mq_strings recipients = {&item, 1, 1};
-    struct mq_buffer subject = {0};
-    struct mq_new_job job = {
-        .mail_type = mq_str_of(campaign->mail_type),
-        .message_id = message_id,
-        .envelope_from = campaign->envelope_from,
-        .recipients = &recipients,
-        .notify = &sample->notify,
-        .relay = {campaign->relay, campaign->relay ? strlen(campaign->relay) : 0}};
-    enum mq_status status =
-        message_id ? render(sample, address, message_id, err) : mq_error_nomem(err);
-    if (status == MQ_OK) {
-        job.body = mq_buffer_view(&sample->mail);
-        mq_subject_of(job.body, &subject);
-        job.subject = mq_buffer_view(&subject);
-        status = mq_queue_enqueue(self->queue, &job, 1, id, err);
-    }
-    mq_buffer_clear(&subject);
-    free(message_id);
-    return status;
-}
-
-static enum mq_status test_one(const struct mq_php_campaign *self, struct sample *sample,
-                               const zval *item, zval *ids, struct mq_error *err)
-{
-    char *address = NULL;
-    int64_t id = 0;
     if (Z_TYPE_P(item) != IS_STRING) {
         return mq_php_wrong_type("addresses", "a list of strings", item, err);
     }
-    MQ_TRY(mq_idn_address(mq_php_str(Z_STR_P(item)), "addresses", &address, err));
-    enum mq_status status = enqueue_test(self, sample, address, &id, err);
-    free(address);
-    add_next_index_long(ids, (zend_long)id);
+    MQ_TRY(mq_idn_address(mq_php_str(Z_STR_P(item)), "addresses", &mail->address, err));
+    mail->recipients = (struct mq_strings){&mail->address, 1, 1};
+    mail->message_id = mq_message_new_id(sample->campaign.envelope_from);
+    MQ_TRY(mail->message_id ? render(sample, mail->address, mail->message_id, err)
+                            : mq_error_nomem(err));
+    mail->octets = sample->mail;
+    sample->mail = (struct mq_buffer){0};
+    mq_subject_of(mq_buffer_view(&mail->octets), &mail->subject);
+    return MQ_OK;
+}
+
+static enum mq_status make_test_mails(struct sample *sample, HashTable *addresses,
+                                      struct mq_error *err)
+{
+    zval *item;
+    sample->tests = ecalloc(zend_hash_num_elements(addresses) + 1, sizeof *sample->tests);
+    ZEND_HASH_FOREACH_VAL (addresses, item) {
+        ZVAL_DEREF(item);
+        MQ_TRY(make_test_mail(sample, item, &sample->tests[sample->test_count++], err));
+    }
+    ZEND_HASH_FOREACH_END();
+    return MQ_OK;
+}
+
+/* Ahead of the campaign's own mails. All or none: an address that is wrong can be corrected, and
+ * nobody gets the mail twice. */
+static enum mq_status enqueue_tests(const struct mq_php_campaign *self, const struct sample *sample,
+                                    int64_t *ids, struct mq_error *err)
+{
+    const struct mq_campaign *campaign = &sample->campaign;
+    struct mq_new_job *jobs = safe_emalloc(sample->test_count + 1, sizeof *jobs, 0);
+    for (size_t i = 0; i < sample->test_count; i++) {
+        const struct test_mail *mail = &sample->tests[i];
+        jobs[i] = (struct mq_new_job){
+            .mail_type = mq_str_of(campaign->mail_type),
+            .message_id = mail->message_id,
+            .envelope_from = campaign->envelope_from,
+            .recipients = &mail->recipients,
+            .notify = &sample->notify,
+            .relay = {campaign->relay, campaign->relay ? strlen(campaign->relay) : 0},
+            .body = mq_buffer_view(&mail->octets),
+            .subject = mq_buffer_view(&mail->subject)};
+    }
+    enum mq_status status = mq_queue_enqueue(self->queue, jobs, sample->test_count, ids, err);
+    efree(jobs);
     return status;
 }
 
@@ -363,20 +394,23 @@ static void test(zval *object, HashTable *addresses, const zend_string *as, zval
 {
     struct mq_php_campaign self;
     struct mq_error err;
-    zval holder, *item;
+    zval holder;
     if (!mq_php_campaign_use(object, &self)) {
         return;
     }
-    array_init(return_value);
+    int64_t *ids = safe_emalloc(zend_hash_num_elements(addresses) + 1, sizeof *ids, 0);
     struct sample *sample = mq_php_holder_new(&holder, sizeof *sample, clear_sample);
     enum mq_status status = open_sample(&self, as, sample, &err);
-    ZEND_HASH_FOREACH_VAL (addresses, item) {
-        ZVAL_DEREF(item);
-        status = status == MQ_OK ? test_one(&self, sample, item, return_value, &err) : status;
+    status = status == MQ_OK ? make_test_mails(sample, addresses, &err) : status;
+    status = status == MQ_OK ? enqueue_tests(&self, sample, ids, &err) : status;
+    if (mq_php_campaign_ok(&self, status, &err)) {
+        array_init(return_value);
+        for (size_t i = 0; i < sample->test_count; i++) {
+            add_next_index_long(return_value, (zend_long)ids[i]);
+        }
     }
-    ZEND_HASH_FOREACH_END();
-    mq_php_campaign_ok(&self, status, &err);
     zval_ptr_dtor(&holder);
+    efree(ids);
 }
 
 ZEND_METHOD(MailQueue_Campaign, test)

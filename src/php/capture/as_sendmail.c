@@ -15,6 +15,7 @@
 #include "mime/mailbox.h"
 #include "mime/wire/envelope.h"
 #include "mime/wire/message.h"
+#include "php/class/conversion.h"
 #include "php/ini.h"
 #include "php/message/given_message.h"
 #include "php/message/holder.h"
@@ -78,7 +79,7 @@ static void take_value(struct command *out, char option, zend_string *value)
     } else if (option == 'f' || option == 'r') {
         mq_capture_replace(&out->sender, value);
     } else {
-        take_notify(&out->notify, option, mq_php_view(value));
+        take_notify(&out->notify, option, mq_php_str(value));
         zend_string_release(value);
     }
 }
@@ -265,7 +266,7 @@ static enum mq_status read_one(struct mq_str text, const char *field, char out[A
     struct mq_strings found = {0};
     smart_str full = {0};
     append_qualified(&full, text);
-    enum mq_status status = mq_addresses_of_header(mq_php_view(full.s), field, &found, err);
+    enum mq_status status = mq_addresses_of_header(mq_php_str(full.s), field, &found, err);
     if (status == MQ_OK && found.count != 1) {
         status =
             mq_error_set(err, MQ_MESSAGE, field, "%s: %zu addresses; give one", field, found.count);
@@ -282,7 +283,7 @@ static enum mq_status read_one(struct mq_str text, const char *field, char out[A
 static enum mq_status given_sender(const struct command *command, char out[ADDRESS_MAX],
                                    struct mq_error *err)
 {
-    struct mq_str text = mq_str_trim(mq_php_view(command->sender));
+    struct mq_str text = mq_str_trim(mq_php_str(command->sender));
     *out = '\0';
     return text.len == 0 || mq_str_equal(text, MQ_STR("<>")) ? MQ_OK
                                                              : read_one(text, "-f", out, err);
@@ -309,7 +310,7 @@ static enum mq_status find_sender(const zend_string *head, const struct command 
     if (command->sender) {
         return MQ_OK;
     }
-    if (mq_envelope_sender(mq_php_view(head), &named, err) != MQ_OK || named == NULL) {
+    if (mq_envelope_sender(mq_php_str(head), &named, err) != MQ_OK || named == NULL) {
         return usual_sender(out, err);
     }
     snprintf(out, ADDRESS_MAX, "%s", named);
@@ -326,7 +327,7 @@ static void write_from(const zend_string *name, const char *address, char out[FR
     struct mq_mailboxes list = {0};
     struct mq_buffer line = {0};
     read_user(true, full_name);
-    struct mq_str shown = mq_str_trim(name ? mq_php_view(name) : mq_str_of(full_name));
+    struct mq_str shown = mq_str_trim(name ? mq_php_str(name) : mq_str_of(full_name));
     snprintf(out, FROM_MAX, "From: %s\r\n", address);
     if (mq_mailboxes_add(shown, mq_str_of(address), "From", &list, NULL) == MQ_OK) {
         mq_mailboxes_write(&line, "From", &list);
@@ -343,7 +344,7 @@ static enum mq_status add_from(zend_string **head, const struct command *command
 {
     char address[ADDRESS_MAX], from[FROM_MAX];
     struct mq_str value;
-    if (mq_message_header(mq_php_view(*head), "From", &value)) {
+    if (mq_message_header(mq_php_str(*head), "From", &value)) {
         return MQ_OK;
     }
     strcpy(address, sender);
@@ -370,7 +371,7 @@ static zend_string *qualified(const zend_string *head)
     struct mq_message_fields fields;
     smart_str out = {0};
     const char *done = ZSTR_VAL(head);
-    mq_message_fields_init(&fields, mq_php_view(head));
+    mq_message_fields_init(&fields, mq_php_str(head));
     while (mq_message_fields_next(&fields)) {
         if (fields.value.len > 0 && has_addresses(fields.name)) {
             smart_str_appendl(&out, done, (size_t)(fields.value.data - done));
@@ -396,10 +397,10 @@ static enum mq_status set_recipients(const zend_string *head, const zend_string 
     zval holder; /* frees the list if PHP's memory limit ends this function */
     struct mq_strings *list = mq_php_holder_new(&holder, sizeof *list, clear_list);
     smart_str more = {0};
-    enum mq_status status = mq_envelope_recipients(mq_php_view(head), list, err);
+    enum mq_status status = mq_envelope_recipients(mq_php_str(head), list, err);
     if (status == MQ_OK && words) {
-        append_qualified(&more, mq_php_view(words));
-        status = mq_addresses_of_header(mq_php_view(more.s), "additional_params", list, err);
+        append_qualified(&more, mq_php_str(words));
+        status = mq_addresses_of_header(mq_php_str(more.s), "additional_params", list, err);
     }
     if (status == MQ_OK && list->count > 0) {
         array_init(out);
@@ -422,7 +423,7 @@ static enum mq_status read_head(const struct mq_capture *mail, const struct comm
     struct mq_str signature;
     *head = mq_capture_head(mail);
     zend_string *full = qualified(*head);
-    if (!mq_message_header(mq_php_view(*head), "DKIM-Signature", &signature)) {
+    if (!mq_message_header(mq_php_str(*head), "DKIM-Signature", &signature)) {
         mq_capture_replace(head, zend_string_copy(full));
     }
     enum mq_status status = given_sender(command, sender, err);

@@ -7,9 +7,10 @@
 #include "core/buffer.h"
 #include "core/error.h"
 
+/* A view of the string; NULL gives one without data. */
 static inline struct mq_str mq_php_str(const zend_string *s)
 {
-    return (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)};
+    return s ? (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)} : (struct mq_str){NULL, 0};
 }
 
 void mq_php_set_text(zval *value, const char *text);

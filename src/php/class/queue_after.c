@@ -41,14 +41,21 @@ static bool exists(const char *name)
     return found && found->type == ZEND_INTERNAL_FUNCTION;
 }
 
+/* The caller frees *result. */
+static void call_for(zval *result, const char *function, uint32_t count, zval *arguments)
+{
+    zval name;
+    ZVAL_STRING(&name, function);
+    ZVAL_UNDEF(result);
+    call_user_function(NULL, NULL, &name, result, count, arguments);
+    zval_ptr_dtor(&name);
+}
+
 static void call(const char *function, uint32_t count, zval *arguments)
 {
-    zval name, result;
-    ZVAL_STRING(&name, function);
-    ZVAL_UNDEF(&result);
-    call_user_function(NULL, NULL, &name, &result, count, arguments);
+    zval result;
+    call_for(&result, function, count, arguments);
     zval_ptr_dtor(&result);
-    zval_ptr_dtor(&name);
 }
 
 /* FrankenPHP's worker script outlives the requests that it handles in this function: PHP calls no
@@ -72,11 +79,13 @@ static const char *find_finisher(void)
     return exists(names[0]) ? names[0] : exists(names[1]) ? names[1] : NULL;
 }
 
-static void copy_callable(zval *out, const struct mq_php_callable *callable)
+/* Makes a Closure, or null. At the end of the script PHP would check again who calls a method, and
+ * refuse a private one, which the caller of runAfterResponse() may call. */
+static void copy_callable(zval *out, struct mq_php_callable *callable)
 {
     ZVAL_NULL(out);
     if (ZEND_FCI_INITIALIZED(callable->info)) {
-        ZVAL_COPY(out, &callable->info.function_name);
+        call_for(out, "Closure::fromCallable", 1, &callable->info.function_name);
     }
 }
 
@@ -95,7 +104,9 @@ static void call_at_end(struct after *after, bool is_last)
         ZVAL_COPY(&arguments[6], after->run.relays);
     }
     ZVAL_BOOL(&arguments[7], is_last);
-    call("register_shutdown_function", 8, arguments);
+    if (!EG(exception)) {
+        call("register_shutdown_function", 8, arguments);
+    }
     for (size_t i = 0; i < 8; i++) {
         zval_ptr_dtor(&arguments[i]);
     }

@@ -13,6 +13,7 @@
 #include "php/class/queue_object.h"
 #include "php/class/queue_options.h"
 #include "php/class/value_objects.h"
+#include "php/paths.h"
 #include "php/pdo/call_method.h"
 #include "php/pdo/server.h"
 #include "php/zone_reader.h"
@@ -196,12 +197,10 @@ static bool take_orphan_check(struct mq_php_queue *self, const zend_string *chec
     return false;
 }
 
-/* A setting of this machine: from the environment, else from php.ini; NULL: neither has one. */
 static const char *machine_setting(struct mq_php_queue *self, const char *name, const char *ini)
 {
-    const char *value = getenv(name);
-    value = value && *value ? value : ini;
-    return value && *value ? mq_php_queue_keep(self, value, strlen(value)) : NULL;
+    const char *value = mq_php_setting(name, ini);
+    return value ? mq_php_queue_keep(self, value, strlen(value)) : NULL;
 }
 
 static bool take_arguments(struct mq_php_queue *self, const struct arguments *args)

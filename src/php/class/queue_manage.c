@@ -85,11 +85,6 @@ static void list_jobs(zval *object, const struct mq_job_filter *filter, show_lis
     zval_ptr_dtor(&holder);
 }
 
-static struct mq_str text_of(const zend_string *text)
-{
-    return text ? mq_php_str(text) : (struct mq_str){NULL, 0};
-}
-
 /* The arguments of jobs(), as zend_parse_parameters() takes and gives them. */
 struct filter_arguments {
     zval *status;
@@ -114,12 +109,12 @@ static bool read_filter(const struct filter_arguments *a, uint32_t first, struct
     *out = (struct mq_job_filter){.state = state_of(a->status),
                                   .limit = (int)a->limit,
                                   .after = a->after,
-                                  .type = text_of(a->type),
-                                  .reference = text_of(a->reference),
-                                  .recipient = text_of(a->recipient),
-                                  .error = text_of(a->error),
-                                  .subject = text_of(a->subject),
-                                  .campaign = text_of(a->campaign),
+                                  .type = mq_php_str(a->type),
+                                  .reference = mq_php_str(a->reference),
+                                  .recipient = mq_php_str(a->recipient),
+                                  .error = mq_php_str(a->error),
+                                  .subject = mq_php_str(a->subject),
+                                  .campaign = mq_php_str(a->campaign),
                                   .created_before_s = a->before,
                                   .until = a->until,
                                   .uncertain = a->uncertain,

@@ -138,11 +138,6 @@ static bool check_lease(uint32_t arg, zend_long lease, int64_t final_timeout_ms)
     return false;
 }
 
-static bool is_allowed(const char *path)
-{
-    return php_check_open_basedir_ex(path, 0) == 0;
-}
-
 /* Returns MQ_THROWN if the lease is too short, too. */
 static enum mq_status open_relays(struct run *run, struct mq_error *err)
 {
@@ -168,7 +163,7 @@ static enum mq_status open_dkim(struct run *run, struct mq_error *err)
     if (memchr(keys.data, '\0', keys.len)) {
         return mq_error_set(err, MQ_CONFIG, "dkim", "dkim: there is a NUL in it; remove it");
     }
-    MQ_TRY(mq_dkim_new(&run->hooks.dkim, is_allowed, err));
+    MQ_TRY(mq_dkim_new(&run->hooks.dkim, mq_php_is_allowed, err));
     return mq_dkim_add_list(run->hooks.dkim, keys, err);
 }
 
@@ -182,7 +177,7 @@ static enum mq_status open_log(struct run *run, struct mq_error *err)
     if (run->log_path == NULL) {
         return mq_error_nomem(err);
     }
-    if (!is_allowed(run->log_path)) {
+    if (!mq_php_is_allowed(run->log_path)) {
         return mq_error_set(err, MQ_CONFIG, "log", "%s: open_basedir does not allow this log file",
                             run->log_path);
     }

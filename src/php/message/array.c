@@ -37,7 +37,7 @@ static enum mq_status read_item(struct mq_php_path path, const zval *value, stru
     struct mq_compose_address *item = (struct mq_compose_address *)list->items + list->count++;
     item->field = path.field;
     if (path.key) { /* name not NULL, even if empty: the address is one plain addr-spec */
-        item->address = mq_php_view(path.key);
+        item->address = mq_php_str(path.key);
         item->name = MQ_STR("");
         path.target = &item->name;
         return Z_TYPE_P(value) == IS_NULL ? MQ_OK : mq_php_read_text(path, value, err);
@@ -49,7 +49,7 @@ static enum mq_status read_item(struct mq_php_path path, const zval *value, stru
         return mq_php_wrong_type(path.field, "a string or an array of address and name", value,
                                  err);
     }
-    item->address = mq_php_view(Z_STR_P(value));
+    item->address = mq_php_str(Z_STR_P(value));
     return MQ_OK;
 }
 
@@ -81,7 +81,7 @@ static enum mq_status add_header(struct mq_php_path path, const zval *value, str
     fields->headers = mq_php_fields_grow(fields, fields->headers, count, sizeof *fields->headers);
     struct mq_compose_header *header = &fields->headers[count];
     fields->compose.header_count = count + 1;
-    header->name = mq_php_view(path.key);
+    header->name = mq_php_str(path.key);
     if (Z_TYPE_P(value) == IS_LONG) { /* such as 'X-Priority' => 1 */
         header->value = mq_php_fields_keep(fields, zend_long_to_str(Z_LVAL_P(value)));
         return MQ_OK;

@@ -13,6 +13,7 @@
 #include "zend_interfaces.h"
 
 #include "core/ascii.h"
+#include "php/class/conversion.h"
 #include "php/local_file.h"
 #include "php_mailqueue.h"
 
@@ -153,7 +154,7 @@ static enum mq_status from_bare(struct mq_php_path path, const zval *value, stru
         return mq_php_wrong_type(path.field, "a path, a stream or an array of path, data or stream",
                                  value, err);
     }
-    return from_file(path, mq_php_view(Z_STR_P(value)), err);
+    return from_file(path, mq_php_str(Z_STR_P(value)), err);
 }
 
 /* ---- the media type: from the extension of the name, or else from the first octets ---- */
@@ -334,14 +335,14 @@ static enum mq_status read_attachment(struct mq_php_path path, const zval *value
                                       struct mq_error *err)
 {
     struct mq_compose_part *part = add_part(path);
-    part->name = mq_php_view(path.key);
+    part->name = mq_php_str(path.key);
     return read_element(path, part, value, err);
 }
 
 static enum mq_status read_shown(struct mq_php_path path, const zval *value, struct mq_error *err)
 {
     struct mq_compose_part *part = add_part(path);
-    part->cid = mq_php_view(path.key);
+    part->cid = mq_php_str(path.key);
     MQ_TRY(read_element(path, part, value, err));
     if (part->cid.len == 0) {
         part->cid = part->name;

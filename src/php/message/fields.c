@@ -7,6 +7,8 @@
 #include "ext/spl/spl_directory.h"
 #include "zend_interfaces.h"
 
+#include "php/class/conversion.h"
+
 enum mq_status mq_php_wrong_type(const char *field, const char *wanted, const zval *value,
                                  struct mq_error *err)
 {
@@ -159,7 +161,7 @@ enum mq_status mq_php_read_text(struct mq_php_path path, const zval *value, stru
     if (Z_TYPE_P(value) != IS_STRING) {
         return mq_php_wrong_type(path.field, "a string", value, err);
     }
-    *out = mq_php_view(Z_STR_P(value));
+    *out = mq_php_str(Z_STR_P(value));
     return MQ_OK;
 }
 
@@ -217,7 +219,7 @@ enum mq_status mq_php_check_keys(const char *field, HashTable *array, const char
     char digits[32];
     ZEND_HASH_FOREACH_KEY(array, number, key)
     {
-        struct mq_str name = mq_php_view(key);
+        struct mq_str name = mq_php_str(key);
         size_t i = 0;
         while (key && i < count && !mq_str_equal(name, mq_str_of(known[i]))) {
             i++;

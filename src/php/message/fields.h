@@ -61,12 +61,6 @@ enum mq_status mq_php_read_each(struct mq_php_path path, const zval *array, mq_p
 enum mq_status mq_php_read_one_or_each(struct mq_php_path path, const zval *value,
                                        mq_php_reader *read, struct mq_error *err);
 
-/* Returns a view of the string; NULL gives an empty view. */
-static inline struct mq_str mq_php_view(const zend_string *s)
-{
-    return s ? (struct mq_str){ZSTR_VAL(s), ZSTR_LEN(s)} : (struct mq_str){NULL, 0};
-}
-
 /* MQ_MESSAGE if a mail has more than MQ_PHP_RECIPIENTS_MAX addresses. `where` follows their number
  * in the error's text. */
 enum mq_status mq_php_check_count(const char *field, size_t count, const char *where,

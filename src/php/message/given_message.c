@@ -6,6 +6,7 @@
 
 #include "mime/mailbox.h"
 #include "mime/wire/envelope.h"
+#include "php/class/conversion.h"
 #include "php/message/holder.h"
 
 /* ---- reading ---- */
@@ -93,9 +94,9 @@ enum mq_status mq_php_message_sender(const struct mq_php_message *message, char 
     }
     MQ_TRY(check_answer(&message->sender, err));
     if (message->sender.lines) {
-        MQ_TRY(mq_envelope_sender(mq_php_view(message->sender.lines), from, err));
+        MQ_TRY(mq_envelope_sender(mq_php_str(message->sender.lines), from, err));
     }
-    return *from ? MQ_OK : mq_envelope_sender(mq_php_view(message->text), from, err);
+    return *from ? MQ_OK : mq_envelope_sender(mq_php_str(message->text), from, err);
 }
 
 enum mq_status mq_php_message_recipients(const struct mq_php_message *message,
@@ -103,5 +104,5 @@ enum mq_status mq_php_message_recipients(const struct mq_php_message *message,
 {
     const zend_string *named = message->recipients.lines;
     MQ_TRY(check_answer(&message->recipients, err));
-    return mq_envelope_recipients(mq_php_view(named ? named : message->text), out, err);
+    return mq_envelope_recipients(mq_php_str(named ? named : message->text), out, err);
 }

@@ -12,6 +12,7 @@
 #include "mime/wire/correct.h"
 #include "mime/wire/envelope.h"
 #include "mime/wire/repair.h"
+#include "php/class/conversion.h"
 #include "php/message/given_message.h"
 #include "php_mailqueue.h"
 #include "queue/job.h"
@@ -96,7 +97,7 @@ static enum mq_status read_recipients(HashTable *list, struct mq_strings *out, s
         if (Z_TYPE_P(item) != IS_STRING) {
             return mq_php_wrong_type(name, "a string", item, err);
         }
-        MQ_TRY(mq_idn_address(mq_php_view(Z_STR_P(item)), name, &address, err));
+        MQ_TRY(mq_idn_address(mq_php_str(Z_STR_P(item)), name, &address, err));
         bool added = mq_strings_add(out, mq_str_of(address));
         free(address);
         if (!added) {
@@ -111,7 +112,7 @@ static enum mq_status read_recipients(HashTable *list, struct mq_strings *out, s
 static enum mq_status take_envelope(struct mq_php_mail *mail, const struct mq_php_arguments *args,
                                     struct mq_error *err)
 {
-    struct mq_str from = mq_php_view(args->envelope_from);
+    struct mq_str from = mq_php_str(args->envelope_from);
     if (args->envelope_from && from.len == 0) { /* the null reverse-path */
         mail->envelope_from = mq_str_dup(from);
         MQ_TRY(mail->envelope_from ? MQ_OK : mq_error_nomem(err));
@@ -170,7 +171,7 @@ static enum mq_status accept_text(struct mq_php_mail *mail, const zend_string *t
         .date_s = date_s,
     };
     struct mq_message_info info = {0};
-    enum mq_status status = mq_repair_accept(mq_php_view(text), &wanted, &mail->body, &info, err);
+    enum mq_status status = mq_repair_accept(mq_php_str(text), &wanted, &mail->body, &info, err);
     return status == MQ_OK ? keep_message_id(mail, info.message_id, err) : status;
 }
 
@@ -246,7 +247,7 @@ enum mq_status mq_php_check_list(struct mq_str given, struct mq_str named, struc
 static enum mq_status take_list(struct mq_php_mail *mail, const zend_string *given,
                                 struct mq_error *err)
 {
-    struct mq_str list = mq_php_view(given), scope = mq_buffer_view(&mail->scope);
+    struct mq_str list = mq_php_str(given), scope = mq_buffer_view(&mail->scope);
     if (given == NULL) {
         return MQ_OK;
     }
@@ -317,8 +318,8 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
     /* In the job, 0 means the backoff policy's maximum; but a 0 that was given is an error. */
     int attempts = args->max_attempts == 0 ? -1 : to_int(args->max_attempts);
     mail->job = (struct mq_new_job){
-        .reference = mq_php_view(args->reference),
-        .mail_type = args->type ? mq_php_view(args->type) : MQ_STR("mail"),
+        .reference = mq_php_str(args->reference),
+        .mail_type = args->type ? mq_php_str(args->type) : MQ_STR("mail"),
         .priority = to_int(args->priority),
         .send_at = args->send_at,
         .expires_at = args->expires ? args->expires_at : 0,
@@ -329,7 +330,7 @@ enum mq_status mq_php_mail_prepare(struct mq_php_mail *mail, const struct mq_php
         .body = mq_buffer_view(&mail->body),
         .notify = &args->notify,
         .subject = subject_of(mail),
-        .relay = args->relay ? mq_php_view(args->relay) : mq_str_of(mail->relay),
+        .relay = args->relay ? mq_php_str(args->relay) : mq_str_of(mail->relay),
         .scope = mq_buffer_view(&mail->scope),
     };
     if (mail->subject.failed) {

@@ -17,6 +17,7 @@
 #include "db/server_dsn.h"
 #include "php/class/conversion.h"
 #include "php/guard.h"
+#include "php/paths.h"
 #include "php/pdo/call_method.h"
 #include "php_mailqueue.h"
 
@@ -128,28 +129,19 @@ static enum mq_status read_password(const char *path, struct connect *out, struc
     return MQ_OK;
 }
 
-static const char *given(const char *text)
-{
-    return text && *text ? text : NULL;
-}
-
 /* User and password of the DSN come first, then those of the environment, then those of php.ini. */
 static enum mq_status find_credentials(struct connect *out, struct mq_error *err)
 {
-    const char *file = given(getenv(PASSWORD_FILE));
+    const char *file = mq_php_setting(PASSWORD_FILE, NULL);
     if (!out->dsn->has_user) {
-        out->user = given(getenv("MAILQUEUE_DATABASE_USER"));
-        out->user = out->user ? out->user : given(MAILQUEUE_G(database_user));
+        out->user = mq_php_setting("MAILQUEUE_DATABASE_USER", MAILQUEUE_G(database_user));
     }
     if (out->dsn->has_password) {
         return MQ_OK;
     }
-    out->password = given(getenv("MAILQUEUE_DATABASE_PASSWORD"));
-    if (!out->password && file) {
-        return read_password(file, out, err);
-    }
-    out->password = out->password ? out->password : given(MAILQUEUE_G(database_password));
-    return MQ_OK;
+    const char *ini = file ? NULL : MAILQUEUE_G(database_password);
+    out->password = mq_php_setting("MAILQUEUE_DATABASE_PASSWORD", ini);
+    return file && !out->password ? read_password(file, out, err) : MQ_OK;
 }
 
 /* ---- PDO ---- */
@@ -170,10 +162,9 @@ static void set_mysql_option(const struct connect *connect, zval *options, const
 
 static void set_mysql_options(const struct connect *connect, zval *options)
 {
-    const char *ca = getenv("MAILQUEUE_DATABASE_SSL_CA");
+    const char *ca = mq_php_setting("MAILQUEUE_DATABASE_SSL_CA", MAILQUEUE_G(database_ssl_ca));
     int seconds = (connect->busy_timeout_ms + 999) / 1000;
     zval value;
-    ca = ca && *ca ? ca : MAILQUEUE_G(database_ssl_ca);
     seconds = seconds > 0 ? seconds : 1;
     /* The second setting is for LOCK TABLES and ALTER TABLE, whose default is a day. The third one
      * takes the locks from a stopped process. Only MariaDB has it. */
@@ -185,7 +176,7 @@ static void set_mysql_options(const struct connect *connect, zval *options)
     set_mysql_option(connect, options, "MYSQL_ATTR_INIT_COMMAND", value);
     ZVAL_FALSE(&value);
     set_mysql_option(connect, options, "MYSQL_ATTR_MULTI_STATEMENTS", value);
-    if (ca && *ca) {
+    if (ca) {
         ZVAL_STRING(&value, ca);
         set_mysql_option(connect, options, "MYSQL_ATTR_SSL_CA", value);
     }

@@ -3,15 +3,8 @@
 
 #include "php/class/classes.h"
 #include "php/class/conversion.h"
-#include "php/class/exceptions.h"
 #include "php/class/queue_object.h"
 #include "queue/suppress/bounce.h"
-
-/* A text that was not given is NULL. */
-static struct mq_str text_of(const zend_string *text)
-{
-    return text ? mq_php_str(text) : (struct mq_str){NULL, 0};
-}
 
 ZEND_METHOD(MailQueue_Internal, addressHash)
 {
@@ -54,11 +47,11 @@ ZEND_METHOD(MailQueue_Internal, bounce)
                               &at) == FAILURE) {
         RETURN_THROWS();
     }
-    const struct mq_bounce bounce = {.what = {.address = text_of(address),
+    const struct mq_bounce bounce = {.what = {.address = mq_php_str(address),
                                               .hash = (uint64_t)hash,
-                                              .scope = text_of(scope),
+                                              .scope = mq_php_str(scope),
                                               .reason = mq_php_str(reason),
-                                              .source = text_of(source),
+                                              .source = mq_php_str(source),
                                               .created_at = at},
                                      .event = event,
                                      .kind = mq_php_str(kind),

@@ -16,12 +16,6 @@
 
 #define LIST_MAX 10000
 
-/* A text that was not given is NULL. */
-static struct mq_str text_of(const zend_string *text)
-{
-    return text ? mq_php_str(text) : (struct mq_str){NULL, 0};
-}
-
 static void suppress(zval *object, const struct mq_suppression *one, zval *return_value)
 {
     int64_t added = 0;
@@ -41,9 +35,9 @@ ZEND_METHOD(MailQueue, suppress)
         RETURN_THROWS();
     }
     const struct mq_suppression one = {.address = mq_php_str(address),
-                                       .scope = text_of(scope),
+                                       .scope = mq_php_str(scope),
                                        .reason = reason ? mq_php_str(reason) : MQ_STR("manual"),
-                                       .source = text_of(source)};
+                                       .source = mq_php_str(source)};
     suppress(ZEND_THIS, &one, return_value);
 }
 
@@ -65,7 +59,7 @@ ZEND_METHOD(MailQueue, unsuppress)
         RETURN_THROWS();
     }
     const struct mq_suppressed which = {
-        .address = mq_php_str(address), .scope = text_of(scope), .reason = text_of(reason)};
+        .address = mq_php_str(address), .scope = mq_php_str(scope), .reason = mq_php_str(reason)};
     unsuppress(ZEND_THIS, &which, return_value);
 }
 
@@ -136,8 +130,10 @@ ZEND_METHOD(MailQueue, suppressions)
         RETURN_THROWS();
     }
 
-    const struct mq_suppressed which = {
-        .scope = text_of(scope), .reason = text_of(reason), .after = after, .limit = (int)limit};
+    const struct mq_suppressed which = {.scope = mq_php_str(scope),
+                                        .reason = mq_php_str(reason),
+                                        .after = after,
+                                        .limit = (int)limit};
     if (mq_php_check_range(1, limit, 1, LIST_MAX, "")) {
         list(ZEND_THIS, &which, return_value);
     }

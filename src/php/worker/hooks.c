@@ -187,7 +187,7 @@ static enum mq_status take_signed(const struct sign_call *call, const zval *resu
     struct mq_str id = mq_message_id(call->message);
     char *message_id = mq_str_dup(id.len ? id : mq_str_of(call->job->message_id));
     enum mq_status status =
-        message_id ? accept_signed(call, mq_php_view(Z_STR_P(result)), message_id, &why) : MQ_NOMEM;
+        message_id ? accept_signed(call, mq_php_str(Z_STR_P(result)), message_id, &why) : MQ_NOMEM;
     free(message_id);
     return status == MQ_OK      ? MQ_OK
            : status == MQ_NOMEM ? mq_error_nomem(call->err)

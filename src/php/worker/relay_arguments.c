@@ -25,17 +25,12 @@
 /* The positions of runWorker()'s arguments. */
 enum { ARG_TRANSPORT = 1, ARG_RELAYS = 18 };
 
-static bool is_allowed(const char *path)
-{
-    return php_check_open_basedir_ex(path, 0) == 0;
-}
-
 /* Checks the path that a DSN names on this host against open_basedir. As in mail(), open_basedir
  * does not apply to sendmail_path of php.ini, which the administrator has chosen. */
 static enum mq_status check_path_of(const struct mq_dsn *dsn, struct mq_error *err)
 {
     const char *path = mq_dsn_local_path(dsn);
-    if (path && !is_allowed(path)) {
+    if (path && !mq_php_is_allowed(path)) {
         return mq_error_set(err, MQ_CONFIG, "transport",
                             "transport: open_basedir does not allow %s; name one that it allows",
                             path);
@@ -268,18 +263,14 @@ void mq_php_relays_close(struct mq_php_relays *relays)
 /* ---- checkTransport() ---- */
 
 /* Whether runWorker() would accept the DSN. Opens no connection and creates no directory. */
-static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, char **redacted,
-                              struct mq_error *err)
+static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, struct mq_error *err)
 {
     struct mq_transport *transport = NULL;
     struct mq_dsn dsn;
     MQ_TRY(mq_dsn_parse(text, &dsn, err));
+    int64_t final_ms = dsn.final_timeout_ms;
+    *final_timeout_ms = final_ms > *final_timeout_ms ? final_ms : *final_timeout_ms;
     enum mq_status status = check_path_of(&dsn, err);
-    if (status == MQ_OK) { /* before the transport takes over the DSN's texts */
-        *final_timeout_ms = dsn.final_timeout_ms;
-        *redacted = mq_dsn_redacted(&dsn);
-        status = *redacted ? MQ_OK : mq_error_nomem(err);
-    }
     if (status == MQ_OK && !mq_dsn_is(&dsn, "file")) {
         struct mq_transport_options options = {.clock = mq_clock_system(), .connections = 1};
         status = open_dsn(&dsn, options, &transport, err);
@@ -291,12 +282,10 @@ static enum mq_status try_dsn(struct mq_str text, int64_t *final_timeout_ms, cha
     return status;
 }
 
-/* The same for each relay of a group, whose member `relay` is then the redacted text. */
-static enum mq_status try_group(struct mq_group *group, int *number, int64_t *final_timeout_ms,
-                                struct mq_error *err)
+/* The same for each relay of a group. */
+static enum mq_status try_group(const struct mq_group *group, int *number,
+                                int64_t *final_timeout_ms, struct mq_error *err)
 {
-    char *redacted = NULL;
-    int64_t final_ms = 0;
     for (size_t i = 0; i < group->count; i++) {
         enum mq_status status = try_group(&group->members[i], number, final_timeout_ms, err);
         if (status != MQ_OK) {
@@ -304,27 +293,11 @@ static enum mq_status try_group(struct mq_group *group, int *number, int64_t *fi
             return is_relay ? mq_group_blame(*number, status, err) : status;
         }
     }
-    if (group->kind == MQ_GROUP_RELAY) {
-        ++*number;
-        enum mq_status status = try_dsn(group->dsn, &final_ms, &redacted, err);
-        group->relay = redacted; /* also after a failure: free_redacted() frees it */
-        MQ_TRY(status);
-        *final_timeout_ms = final_ms > *final_timeout_ms ? final_ms : *final_timeout_ms;
+    if (group->kind != MQ_GROUP_RELAY) {
+        return MQ_OK;
     }
-    return MQ_OK;
-}
-
-static const char *redacted_of(const struct mq_group *relay)
-{
-    return relay->relay;
-}
-
-static void free_redacted(struct mq_group *group)
-{
-    for (size_t i = 0; i < group->count; i++) {
-        free_redacted(&group->members[i]);
-    }
-    free(group->relay);
+    ++*number;
+    return try_dsn(group->dsn, final_timeout_ms, err);
 }
 
 enum mq_status mq_php_try_transport(struct mq_str text, int64_t *final_timeout_ms,
@@ -334,11 +307,6 @@ enum mq_status mq_php_try_transport(struct mq_str text, int64_t *final_timeout_m
     int number = 0;
     MQ_TRY(mq_group_parse(text, &group, err));
     enum mq_status status = try_group(&group, &number, final_timeout_ms, err);
-    if (status == MQ_OK) {
-        mq_group_write(&group, redacted, redacted_of);
-        status = redacted->failed ? mq_error_nomem(err) : MQ_OK;
-    }
-    free_redacted(&group);
     mq_group_clear(&group);
-    return status;
+    return status == MQ_OK ? mq_group_redact(text, redacted, err) : status;
 }

@@ -52,6 +52,26 @@ static void test_groups(void **state)
                  3);
 }
 
+static void test_redact(void **state)
+{
+    (void)state;
+    struct mq_buffer out = {0};
+    struct mq_error err;
+    struct mq_str group =
+        MQ_STR("failover(roundrobin(smtp://u:secret@a smtp://b?tls=none) null://null)");
+    assert_int_equal(mq_group_redact(MQ_STR("smtp://u:secret@a"), &out, &err), MQ_OK);
+    assert_string_equal(out.data, "smtp://u:***@a");
+    mq_buffer_reset(&out);
+    assert_int_equal(mq_group_redact(group, &out, &err), MQ_OK);
+    assert_string_equal(out.data, "failover(roundrobin(smtp://u:***@a smtp://b) null://null)");
+    mq_buffer_reset(&out);
+    assert_int_equal(mq_group_redact(MQ_STR("failover(smtp://a smtq://u:secret@b)"), &out, &err),
+                     MQ_CONFIG);
+    assert_int_equal(out.len, 0);
+    assert_null(strstr(err.text, "secret"));
+    mq_buffer_clear(&out);
+}
+
 static void test_bad(void **state)
 {
     (void)state;
@@ -101,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_redact),
         cmocka_unit_test(test_bad),
         cmocka_unit_test(test_too_many),
     };
