@@ -128,6 +128,34 @@ static void test_addresses(void **state)
     assert_true(mq_str_equal(info.message_id, MQ_STR("<ö@b>")));
 }
 
+/* Gmail refuses a message that has one of these fields twice. */
+static void test_repeated(void **state)
+{
+    static const struct sample samples[] = {
+        {"To: a@b\r\nCc:  x@y \r\nX: 1\r\n 2\r\nto:\tc@d\r\nTO:e@f\r\n",
+         "To: a@b,\r\n c@d,\r\n e@f\r\nCc:  x@y \r\nX: 1\r\n 2\r\n"},
+        {"Reply-To: a@b,\r\n c@d \r\nCC:\r\n e@f\r\nReply-To:\r\n\tg@h,\r\n i@j\r\n"
+         "Bcc: s@ecret\r\nCc: k@l (m)\r\n",
+         "Reply-To: a@b,\r\n c@d,\r\n g@h,\r\n i@j\r\nCC:\r\n e@f,\r\n k@l (m)\r\n"},
+        {"Subject: \r\nSubject: 1\r\n 2\r\nSUBJECT: 3\r\n", "Subject: 1\r\n 2\r\n"},
+        {"To: a@b.example\r\nTo: Jörg <c@d.example>\r\n",
+         "To: a@b.example, =?utf-8?B?SsO2cmc=?= <c@d.example>\r\n"},
+        /* Empty fields count as missing. */
+        {"To:\r\nTo: a@b\r\nTo: \r\nCc:\r\nCc:\r\n \r\n", "To: a@b\r\n"},
+    };
+    static const char *const kept[] = {
+        "To:  a@b \r\nCC: c@d\r\nReply-To: e@f\r\nSubject: 1\r\n",
+        "From: a@b\r\nFrom: c@d\r\nResent-To: a@b\r\nResent-To: c@d\r\nX-To: 1\r\nX-To: 2\r\n",
+        "DKIM-Signature: v=1; h=From\r\nTo: a@b\r\nTo: c@d\r\nSubject: 1\r\nSubject: 2\r\n",
+        "Cc: a@b\r\nSubject: 1\r\nCc: c@d\r\nSubject: 2\r\nDKIM-Signature: v=1\r\n",
+    };
+    (void)state;
+    assert_samples(samples, COUNT(samples));
+    for (size_t i = 0; i < COUNT(kept); i++) {
+        assert_fields(kept[i], kept[i]);
+    }
+}
+
 static void test_params(void **state)
 {
     static const struct sample samples[] = {
@@ -296,6 +324,11 @@ static void test_long_lists(void **state)
     repeat(">,", 1);
     repeat("y", 10);
     LENGTHS(998, 1 + 1 + 10);
+    /* The comma between two fields that are joined makes the line too long. */
+    repeat("To:", 1);
+    repeat("x@b.example,", 82);
+    repeat("y@d.example\r\nTo: z", 1);
+    LENGTHS(3 + 82 * 12, 1 + 12, 2);
     repeat("X: ", 1);
     repeat("x", 900);
     repeat(",", 1);
@@ -391,6 +424,7 @@ int main(void)
         cmocka_unit_test_teardown(test_unstructured, teardown),
         cmocka_unit_test_teardown(test_not_utf8, teardown),
         cmocka_unit_test_teardown(test_addresses, teardown),
+        cmocka_unit_test_teardown(test_repeated, teardown),
         cmocka_unit_test_teardown(test_params, teardown),
         cmocka_unit_test_teardown(test_long_fields, teardown),
         cmocka_unit_test_teardown(test_long_param, teardown),
