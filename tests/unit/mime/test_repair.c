@@ -58,6 +58,8 @@ static void test_not_utf8(void **state)
         {"To: \xFC@b.example\r\n", "To: =?windows-1252?B?/EBiLmV4YW1wbGU=?=\r\n"},
         /* Positions where encoded words are not allowed. */
         {"References: <\xE4@b> <c@d>\r\n", "References: <=E4@b> <c@d>\r\n"},
+        {"List-Unsubscribe: <https://a.example/?n=J\xF6rg>\r\n",
+         "List-Unsubscribe: <https://a.example/?n=J%F6rg>\r\n"},
         {"Received: from \xE4\r\n\tby b\r\n", "Received: from =E4\r\n\tby b\r\n"},
         /* Characters of two bytes: cut before a space or between two characters. */
         {"Subject: "
@@ -109,7 +111,13 @@ static void test_addresses(void **state)
         {"To: undisclosed recipiënts\r\n", "To: =?utf-8?Q?undisclosed_recipi=C3=ABnts?=\r\n"},
         {"Reply-To: Zoë, jörg@b.example\r\n",
          "Reply-To: =?utf-8?Q?Zo=C3=AB?=, =?utf-8?B?asO2cmdAYi5leGFtcGxl?=\r\n"},
-        /* Ids, dates, trace fields and URIs are not changed. */
+        /* URIs have an ASCII form. */
+        {"List-Unsubscribe: <mailto:ö@b.example>,\r\n <https://a.example/%20?n=Jörg>\r\n"
+         "List-Archive: <https://a.example/größe>\r\n",
+         "List-Unsubscribe: <mailto:%C3%B6@b.example>,\r\n"
+         " <https://a.example/%20?n=J%C3%B6rg>\r\n"
+         "List-Archive: <https://a.example/gr%C3%B6%C3%9Fe>\r\n"},
+        /* Ids, dates and trace fields are not changed. */
         {"References: <ä@b>\r\nDate: ä\r\n", "References: <ä@b>\r\nDate: ä\r\n"},
     };
     (void)state;
