@@ -56,7 +56,7 @@ final class Filter
             return null;
         }
         $age = Arguments::span($older);
-        $time = $age !== null ? time() - $age : strtotime("$older UTC");
+        $time = $age !== null ? time() - $age : Arguments::time($older);
         // PHP reads "30 days" as 30 days from now, which would match all mail.
         if (is_int($time) && $time > time() && !preg_match('/\A\d{4}-\d\d/', $older)) {
             throw Stop::usage('--older lies ahead, so all mail would match: write an age such as '
