@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: bcf7bf3fae56b18674de01bb5974c3e23d535e49 */
+ * Stub hash: 60a2b25b87e1ab04cf70bca5146d6dc265bd7165 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)
