@@ -21,6 +21,7 @@ struct mq_deliveries {
 struct mq_lane {
     struct mq_run *run; /* NULL before the run */
     struct mq_transport *transport;
+    size_t number;             /* its place in mq_relays.lanes */
     const char *name;          /* of the relay in logs, events and config keys */
     char *dsn;                 /* with its secrets */
     char *own_name;            /* if another lane's transport has the same name; else NULL */
