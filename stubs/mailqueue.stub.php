@@ -81,14 +81,17 @@ namespace {
          *   Tabs, vertical tabs, form feeds, U+0085, U+2028 and U+2029 in a subject, a name or a header's
          *   value become spaces. Other control characters are errors, also CR and LF;
          * - a complete message (RFC 5322) with any line ends. Its headers give what $envelopeFrom and
-         *   $recipients leave out (see envelope()). Bcc is removed. Lines over 998 octets are encoded or
-         *   folded, and bytes over 127 in the headers are encoded. A message with a DKIM-Signature is not
-         *   changed, and is refused if SMTP cannot carry it;
+         *   $recipients leave out (see envelope()). Bcc is removed; a second To, Cc or Reply-To is joined to
+         *   the first, and a second Subject is removed. Lines over 998 octets are encoded or folded, and
+         *   bytes over 127 in the headers are encoded. A message with a DKIM-Signature is not changed, and is
+         *   refused if SMTP cannot carry it;
          * - such a message as an object: a Stringable, or an object with a public method toString(), such as
          *   Symfony\Component\Mime\Email. If an object with toString() has getTo(), getCc() and getBcc(), or
          *   getHeaders() whose all() finds these fields, they give the recipients; so Bcc is obeyed, which is
          *   not in the text. With only some of these methods it needs $recipients. The sender is the first of
-         *   getSender(), getReturnPath() and getFrom(). An address is a string or an object with getAddress();
+         *   getSender(), getReturnPath() and getFrom(). If the object has getEnvelope(), as Symfony's
+         *   SentMessage has, the envelope's getRecipients() and getSender() count instead. An address is a
+         *   string or an object with getAddress();
          * - null: the worker's compose function makes it when it is sent. A worker without one puts it back for
          *   an hour, and counts no attempt.
          *

@@ -72,6 +72,7 @@ given recipients: 'zoe@example.org' → a@example.net
 given sender: '' → ann@example.net hidden@example.net
 RawMessage: 'zoe@example.org' → dora@example.net ann@example.net
 RawMessage of parts: 'zoe@example.org' → ann@example.net
+SentMessage: 'bounces@example.org' → hidden@example.net
 enqueueMany(): 2 'zoe@example.org' → ann@example.net hidden@example.net
 Symfony\Component\Mime\Exception\LogicException: A message must have a text or an HTML part or attachments.
 Symfony\Component\Mime\Exception\LogicException: An email must have a "From" or a "Sender" header.

@@ -100,6 +100,13 @@ envelopes(['forced' => [FROM, '-fbounce@example.org more@example.net'], 'alone' 
 echo "\nsendmail_path\n";
 $path = "/usr/bin/env catchmail -a acco\\ unt -f 'path@example.org' --smtp-port 25 -t -i";
 envelopes(['path' => [FROM], 'and -f' => [FROM, '-fbounce@example.org']], ['sendmail_path' => $path]);
+echo "\ntwo fields where there may be one\n";
+$headers = FROM . "\r\nTo: Ann <ann@example.net>\r\nBcc: b@example.net\r\nSubject: z\r\nTo: c@example.net";
+foreach (['' => $headers, 'signed ' => "$headers\r\nDKIM-Signature: v=1; h=from"] as $name => $with) {
+    $queued = called(['two' => ['mail', [TO, 'x', 'y', $with]]], true)['two']['queued'];
+    [$head] = explode("\r\n\r\n", $queued['message']);
+    echo $name, implode(' ', $queued['to']), "\n", implode("\n", preg_grep('/^(To|Bcc|Subject|\s)/', explode("\r\n", $head))), "\n";
+}
 ?>
 --EXPECT--
 From: <club@example.org> ann@example.net
@@ -201,3 +208,16 @@ alone: <forced@example.org> ann@example.net
 sendmail_path
 path: <path@example.org> ann@example.net
 and -f: <bounce@example.org> ann@example.net
+
+two fields where there may be one
+ann@example.net b@example.net c@example.net
+To: ann@example.net,
+ Ann <ann@example.net>,
+ c@example.net
+Subject: x
+signed ann@example.net b@example.net c@example.net
+To: ann@example.net
+Subject: x
+To: Ann <ann@example.net>
+Subject: z
+To: c@example.net

@@ -19,7 +19,8 @@ $calls = [
     ['mail', ['Jörg <ann@example.net>', 'Grüße', $html, $type . 'utf-8']],
     ['mail', ['ann@example.net', "Gr\xFC\xDFe", mb_convert_encoding($html, 'ISO-8859-1', 'UTF-8'),
         mb_convert_encoding($type, 'ISO-8859-1', 'UTF-8') . 'iso-8859-1']],
-    ['mail', ['ann@example.net', "Gr\xFC\xDFe", 'short', "From: M\xFCller <club@example.org>"]],
+    ['mail', ['ann@example.net', "Gr\xFC\xDFe", 'short',
+        "From: M\xFCller <club@example.org>\r\nList-Unsubscribe: <https://shop.example/ab?n=J\xC3\xB6rg>"]],
 ];
 $path = database();
 $code = 'foreach (unserialize(base64_decode($argv[1])) as $call) { echo json_encode($call[0](...$call[1])), "\n"; }';

@@ -68,6 +68,17 @@ class PrivateMethods extends Text
     public function getHeaders(): array { return ['Bcc' => 'wrong@example.net']; }
     public function __call(string $name, array $arguments): mixed { return [new Address('wrong@example.net')]; }
 }
+/** Like Symfony's SentMessage. */
+class Sent extends Text
+{
+    public function getEnvelope(): mixed { return $this->answer('envelope'); }
+}
+final class Envelope
+{
+    public function __construct(private mixed $sender, private mixed $recipients) {}
+    public function getSender(): mixed { return answer($this->sender); }
+    public function getRecipients(): mixed { return answer($this->recipients); }
+}
 class Both extends Mail
 {
     public function __toString(): string { return str_replace('Subject: x', 'Subject: both', TEXT); }
@@ -132,6 +143,15 @@ tell('headers', new HeadersOnly($headers));
 tell('headers, Sender', new HeadersOnly(['Sender' => [new Address(new Address('sender@example.org'))], 'Return-Path' => [new Address(new Address('return@example.org'))]] + $headers));
 tell('headers, Return-Path', new HeadersOnly(['Return-Path' => [new Address(new Address('return@example.org'))]] + $headers));
 tell('no sender in them', new HeadersOnly(['From' => []] + $headers));
+$sent = fn(mixed $recipients, mixed $sender = new Address('bounces@example.org')) => new Sent(['envelope' => new Envelope($sender, $recipients)]);
+tell('an envelope', $sent(a('hidden@example.net', 'ann@example.net')));
+tell('no sender in it', $sent(a('hidden@example.net'), null));
+tell('nobody in it', $sent([]));
+tell('no envelope', new Sent(['envelope' => null]));
+tell('an envelope of another kind', new Sent(['envelope' => new Mail($full)]));
+tell('an envelope beside getTo()', new class ($full) extends Mail {
+    public function getEnvelope(): object { return new Envelope(new Address('bounces@example.org'), a('hidden@example.net')); }
+});
 tell('only some methods', new Partial(['bcc' => a('hidden@example.net', 'text@EXAMPLE.net')]));
 tell('methods that cannot be called', new PrivateMethods());
 tell('a Stringable that has methods', new Plain());
@@ -145,6 +165,10 @@ foreach ([
     tell($name, new Mail([$name => $wrong] + $full));
 }
 tell('headers', new HeadersOnly(['Bcc' => [new Boxes(3)]] + $headers));
+tell('envelope', $sent([new Address(5)]));
+tell('its sender', $sent(a('hidden@example.net'), false));
+tell('not an address', $sent(a('hidden@example.net', 'nobody')));
+tell('the cure', $sent(5), recipients: ['only@example.net']);
 tell('a line end', new Mail(['cc' => ["carl@example.net\nBcc: wrong@example.net"]] + $full));
 tell('an empty one', new Mail(['cc' => ['']] + $full));
 tell('a map', new Mail(['to' => ['ann@example.net' => null]] + $full));
@@ -181,6 +205,8 @@ foreach (['to' => $throw, 'bcc' => $throw, 'from' => $throw, 'cc' => $leave] as 
     tell($name, new Mail([$name => $how] + $full));
 }
 tell('headers', new HeadersOnly(['Bcc' => $throw] + $headers));
+tell('envelope', new Sent(['envelope' => $throw]));
+tell('its recipients', $sent($throw));
 tell('a given envelope', new Mail(['from' => $throw] + $full), envelopeFrom: '', recipients: ['only@example.net']);
 echo thrown(fn() => $queue->enqueue(new Mail(['to' => $late] + $full))), "\n";
 
@@ -221,6 +247,13 @@ headers: "me@example.org" → ann@example.net bob@example.com carl@example.net h
 headers, Sender: "sender@example.org" → ann@example.net bob@example.com carl@example.net hidden@example.net
 headers, Return-Path: "return@example.org" → ann@example.net bob@example.com carl@example.net hidden@example.net
 no sender in them: "text@example.org" → ann@example.net bob@example.com carl@example.net hidden@example.net
+an envelope: "bounces@example.org" → hidden@example.net ann@example.net
+no sender in it: "text@example.org" → hidden@example.net
+nobody in it: MailQueue\MessageException [recipients]: recipients: missing, and the message names none in To, Cc or Bcc; give recipients: ["a@example.org"]
+  envelope(): "bounces@example.org" → 
+no envelope: "text@example.org" → text@example.net copy@example.net
+an envelope of another kind: "text@example.org" → text@example.net copy@example.net
+an envelope beside getTo(): "bounces@example.org" → hidden@example.net
 only some methods: MailQueue\MessageException [recipients]: recipients: Partial has only some of getTo(), getCc() and getBcc(); give recipients: ["a@example.org"]
 methods that cannot be called: "text@example.org" → text@example.net copy@example.net
 a Stringable that has methods: "text@example.org" → text@example.net copy@example.net
@@ -235,6 +268,10 @@ from: MailQueue\MessageException [from]: from: Mail::getFrom() must give address
 sender: MailQueue\MessageException [sender]: sender: Mail::getSender() must give addresses, as strings or objects with getAddress(), DateTime given; or give envelopeFrom: "a@example.org"
 return: MailQueue\MessageException [return-path]: return-path: Mail::getReturnPath() must give addresses, as strings or objects with getAddress(), bool given; or give envelopeFrom: "a@example.org"
 headers: MailQueue\MessageException [bcc]: bcc: HeadersOnly::getHeaders()->all("Bcc") must give addresses, as strings or objects with getAddress(), int given; or give recipients: ["a@example.org"]
+envelope: MailQueue\MessageException [recipients]: recipients: Envelope::getRecipients() must give addresses, as strings or objects with getAddress(), int given; or give recipients: ["a@example.org"]
+its sender: MailQueue\MessageException [sender]: sender: Envelope::getSender() must give addresses, as strings or objects with getAddress(), bool given; or give envelopeFrom: "a@example.org"
+not an address: MailQueue\MessageException [To]: To: the address "nobody" has no "@"; write it as name@example.org
+the cure: "bounces@example.org" → only@example.net
 a line end: MailQueue\MessageException [cc]: cc: Mail::getCc() must give addresses, as strings or objects with getAddress(), string given; or give recipients: ["a@example.org"]
 an empty one: MailQueue\MessageException [cc]: cc: Mail::getCc() must give addresses, as strings or objects with getAddress(), string given; or give recipients: ["a@example.org"]
 a map: MailQueue\MessageException [to]: to: Mail::getTo() must give addresses, as strings or objects with getAddress(), null given; or give recipients: ["a@example.org"]
@@ -266,6 +303,8 @@ bcc: DomainException: no time
 from: DomainException: no time
 cc: DomainException: in between
 headers: DomainException: no time
+envelope: DomainException: no time
+its recipients: DomainException: no time
 a given envelope: DomainException: no time
 DomainException: a destructor
 -- the other ways in

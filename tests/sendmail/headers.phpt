@@ -15,8 +15,9 @@ $try = static function (string $what, string $header, string ...$arguments) use 
         $said[] = "exit $code " . ($code === 0 ? envelope_of($queue, $last) : $errors);
         foreach ($queue->jobs(after: $last) as $job) {
             $last = $job->id;
-            if (preg_match('/^(?:Resent-)?Bcc|secret/mi', $queue->job($last)->message)) {
-                echo "Bcc stayed:\n", $queue->job($last)->message;
+            [$head] = explode("\r\n\r\n", $queue->job($last)->message);
+            if (preg_match('/^(?:Resent-)?Bcc|secret|^(To|Cc|Reply-To|Subject):.*^\1:/mis', $head)) {
+                echo "Bcc or two fields stayed:\n$head\n";
             }
         }
     }
@@ -26,6 +27,8 @@ $from = "From: me@example.org\n";
 $try('all three', "{$from}To: a@example.net\nCc: b@example.net, c@example.net\nBcc: secret@example.net\n");
 $try('Bcc only', "{$from}Bcc: secret@example.net\n");
 $try('several fields', "{$from}To: a@example.net\nTo: b@example.net\nBCC: secret@example.net\nbcc: secret2@example.net\n");
+echo preg_match('/^To:.*(?:\R\s.*)*/m', $queue->job($last)->message, $match) ? "  $match[0]\n" : '';
+$try('two of each', "Cc: b@example.net\nSubject: 1\nTo: a@example.net\nBcc: secret@example.net\n{$from}Cc: C\n <c@example.net>\nSubject: 2\nReply-To: r@example.org\nReply-To: s@example.org\n");
 $try('an old Bcc', "{$from}To: a@example.net\nBcc : secret@example.net\n");
 $try('folded', "{$from}To:\n a@example.net,\n\tb@example.net\n , c@example.net\nBcc: \n secret@example.net\n");
 $try('empty fields', "{$from}To: \nCc:\nBcc: secret@example.net\n");
@@ -63,6 +66,9 @@ echo $took < 20 ? "in time\n" : "it took $took s\n";
 all three: exit 0 me@example.org -> a@example.net b@example.net c@example.net secret@example.net
 Bcc only: exit 0 me@example.org -> secret@example.net
 several fields: exit 0 me@example.org -> a@example.net b@example.net secret@example.net secret2@example.net
+  To: a@example.net,
+ b@example.net
+two of each: exit 0 me@example.org -> b@example.net a@example.net secret@example.net c@example.net
 an old Bcc: exit 0 me@example.org -> a@example.net secret@example.net
 folded: exit 0 me@example.org -> a@example.net b@example.net c@example.net secret@example.net
 empty fields: exit 0 me@example.org -> secret@example.net

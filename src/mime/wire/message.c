@@ -1,18 +1,20 @@
-/* Brings complete messages to wire form: CRLF, no Bcc, a Message-ID and a Date. */
+/* Brings complete messages to wire form: CRLF, no Bcc, a Message-ID and a Date, no repeated To. */
 #include "mime/wire/message.h"
 
 #include <string.h>
 
 #include "core/ascii.h"
 #include "mime/encode.h"
+#include "mime/wire/internal.h"
 
 #define ID_OCTETS_MAX 980 /* octets of a Message-ID, if repair.h will rewrite its field */
 
 /* Kinds of header fields, by what is done with them. */
-enum kind { ORDINARY, BLIND, MESSAGE_ID, DATE, SIGNATURE };
+enum kind { ORDINARY, BLIND, MESSAGE_ID, DATE, SIGNATURE, SUBJECT, TO, CC, REPLY_TO };
 
 #define BIT(kind) (1u << (kind))
 #define ALL_KINDS (~0u)
+#define JOINED    (BIT(SUBJECT) | BIT(TO) | BIT(CC) | BIT(REPLY_TO)) /* see join_repeated() */
 
 /* The state of one call of mq_message_normalize(). */
 struct work {
@@ -24,6 +26,7 @@ struct work {
     struct mq_error *err;
     bool has_crlf, has_lf, has_cr; /* line ends seen; CR counts as LF if all lines end so */
     unsigned found;                /* kinds of fields that were kept */
+    unsigned repeated;             /* those of JOINED that were found more than once */
     unsigned changes;              /* kinds of fields that were added or taken out */
     unsigned covered;              /* kinds of fields that signatures cover */
     bool raw_headers, body_8bit, long_lines;
@@ -97,8 +100,10 @@ static struct mq_str take_line(struct work *work, bool *ended)
 
 static enum kind kind_of(struct mq_str name)
 {
-    static const char special[] = "Bcc Resent-Bcc Message-ID Date DKIM-Signature";
-    static const enum kind kinds[] = {BLIND, BLIND, MESSAGE_ID, DATE, SIGNATURE};
+    static const char special[] =
+        "Bcc Resent-Bcc Message-ID Date DKIM-Signature Subject To Cc Reply-To";
+    static const enum kind kinds[] = {BLIND,   BLIND, MESSAGE_ID, DATE,    SIGNATURE,
+                                      SUBJECT, TO,    CC,         REPLY_TO};
     int word = mq_str_word(name, special, mq_str_equal_nocase);
     return word < 0 ? ORDINARY : kinds[word];
 }
@@ -211,9 +216,50 @@ static enum mq_status take_field(struct work *work, const struct mq_message_fiel
         }
     }
     work->raw_headers = work->raw_headers || raw;
+    work->repeated |= BIT(kind) & JOINED & work->found;
     work->found |= BIT(kind);
     work->covered |= kind == SIGNATURE ? covered_kinds(field->value) : 0;
     return MQ_OK;
+}
+
+/* Appends a field, and the addresses of the later fields of its kind. */
+static void put_joined(struct mq_buffer *out, struct mq_message_fields fields)
+{
+    enum kind kind = kind_of(fields.name);
+    const char *end = fields.value.data + fields.value.len;
+    mq_buffer_append(out, fields.name.data, (size_t)(end - fields.name.data));
+    while (kind != SUBJECT && mq_message_fields_next(&fields)) {
+        if (kind_of(fields.name) == kind && fields.value.len > 0) {
+            mq_buffer_cstr(out, ",\r\n ");
+            mq_buffer_str(out, fields.value);
+        }
+    }
+    mq_buffer_append(out, "\r\n", 2);
+}
+
+/* A message may have each field of JOINED only once (RFC 5322, 3.6), and Gmail refuses others. Old
+ * scripts pass mail() a second To, and some programs write one To for each recipient. Puts all
+ * addresses into the first field that has a value, and keeps the first Subject that has one. */
+static void join_repeated(struct work *work)
+{
+    struct mq_buffer joined = {.failed = work->out->failed};
+    struct mq_message_fields fields = {.rest = mq_buffer_view(work->out), .end = '\n'};
+    unsigned done = 0;
+    mq_buffer_reserve(&joined, work->out->capacity);
+    while (mq_message_fields_next(&fields)) {
+        unsigned bit = BIT(kind_of(fields.name)) & work->repeated;
+        if (bit == 0) {
+            const char *begin = fields.name.data;
+            mq_buffer_append(&joined, begin, (size_t)(fields.rest.data - begin));
+        } else if ((done & bit) == 0 && fields.value.len > 0) {
+            put_joined(&joined, fields);
+            done |= bit;
+        }
+    }
+    mq_buffer_clear(work->out);
+    *work->out = joined;
+    work->raw_headers = !mq_str_ascii(mq_buffer_view(&joined));
+    work->long_lines = mq_repair_has_long(mq_buffer_view(&joined));
 }
 
 /* Adds the fields that every message must have. Their values come from the job's row, so they are
@@ -244,6 +290,9 @@ static enum mq_status take_headers(struct work *work, const struct mq_message_op
     if (work->line == 0) {
         return bad_line(work, 1,
                         "the message has no headers; it must begin with \"Name: value\" lines");
+    }
+    if (work->repeated != 0 && (work->found & BIT(SIGNATURE)) == 0) {
+        join_repeated(work);
     }
     add_missing(work, options);
     mq_buffer_append(work->out, "\r\n", 2);

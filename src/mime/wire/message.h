@@ -32,7 +32,9 @@ struct mq_message_info {
 /* Appends the wire form of a message to `out` (initialised, empty). The message may have any line
  * ends: CRLF, LF, both, or CR throughout. The result has CRLF, no Bcc and Resent-Bcc, one
  * Message-ID and one Date (the first of each, or those of `options`), an empty line after the
- * header section, and CRLF at the end. A lone CR in the body becomes CRLF.
+ * header section, and CRLF at the end. A lone CR in the body becomes CRLF. If it has no
+ * DKIM-Signature, it has at most one Subject (the first), To, Cc and Reply-To (with the addresses
+ * of all).
  *
  * MQ_MESSAGE, field "message", mostly with the number of the line, for: a NUL; a CR without LF in
  * the headers of a message that has LFs; no header section; a malformed header line; a Message-ID

@@ -14,10 +14,10 @@
  *
  * - Bytes over 127 in the message's own headers, not in those of its parts, are encoded:
  *   unstructured fields, and names and comments of address fields, as encoded words (RFC 2047),
- *   parameters by RFC 2231, domains as A-labels. The charset is utf-8; for a field that is not
- *   UTF-8, that of the Content-Type, or else windows-1252. In an address field that cannot be read,
- *   what is between the commas is encoded as text. Local parts, ids, dates, trace fields and URIs
- *   stay as they are if they are UTF-8 (SMTPUTF8).
+ *   parameters by RFC 2231, domains as A-labels, URIs of List-* fields with "%" (RFC 3987). The
+ *   charset is utf-8; for a field that is not UTF-8, that of the Content-Type, or else
+ *   windows-1252. In an address field that cannot be read, what is between the commas is encoded as
+ *   text. Local parts, ids, dates and trace fields stay as they are if they are UTF-8 (SMTPUTF8).
  * - Header lines over 998 octets are folded, at white space if they have any.
  * - A body or part with lines over 998 octets is encoded as quoted-printable or base64. If it is
  *   encoded already, its lines are broken as that encoding allows. Around parts, and in content of

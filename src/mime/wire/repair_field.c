@@ -8,7 +8,7 @@
 
 #define CHARSET_MAX 40 /* octets; leaves room for text in encoded words and parameters */
 
-enum kind { TEXT, ADDRESSES, LIST, PARAMS, KEPT, ESCAPED };
+enum kind { TEXT, ADDRESSES, LIST, PARAMS, URIS, KEPT, ESCAPED };
 
 /* Returns how a field's bytes over 127 are encoded. KEPT: they stay if the field is UTF-8. */
 static enum kind kind_of(struct mq_str name)
@@ -19,10 +19,10 @@ static enum kind kind_of(struct mq_str name)
                       "Mail-Followup-To Mail-Reply-To",
         [LIST] = "Keywords",
         [PARAMS] = "Content-Type Content-Disposition",
+        [URIS] = "List-Unsubscribe List-Help List-Subscribe List-Post List-Owner List-Archive",
         [KEPT] = "Message-ID Resent-Message-ID Content-ID References In-Reply-To Date Resent-Date "
-                 "Received Return-Path MIME-Version Content-Transfer-Encoding List-Unsubscribe "
-                 "List-Unsubscribe-Post List-Help List-Subscribe List-Post List-Owner "
-                 "List-Archive"};
+                 "Received Return-Path MIME-Version Content-Transfer-Encoding "
+                 "List-Unsubscribe-Post"};
     for (enum kind kind = ADDRESSES; kind <= KEPT; kind++) {
         if (mq_str_word(name, special[kind], mq_str_equal_nocase) >= 0) {
             return kind;
@@ -99,8 +99,9 @@ static bool put_field(struct mq_buffer *out, const struct field *field, enum kin
 {
     struct mq_buffer value = {0};
     size_t name = field->name.len + 1;
-    if (kind == ESCAPED) { /* an atom may have "=", so an id stays an id */
-        mq_repair_escape(out, field->text, '=');
+    /* RFC 3987, 3.1 for URIs. An atom may have "=", so an id stays an id. */
+    if (kind == URIS || kind == ESCAPED) {
+        mq_repair_escape(out, field->text, kind == URIS ? '%' : '=');
         return true;
     }
     mq_buffer_char(&value, ' ');

@@ -59,11 +59,12 @@ enum mq_status mq_php_array_read_template(const zval *array, struct mq_php_field
                                           struct mq_error *err);
 void mq_php_array_clear(struct mq_php_fields *fields);
 
-/* object.c: reads the text of an object, and its envelope if it has methods for that. Recipients
- * come from getTo(), getCc() and getBcc(); the sender from the first of getSender(),
- * getReturnPath() and getFrom() that gives one. If one of these methods is missing,
- * getHeaders()->all() is asked for that field. An answer of a wrong type is an error only if that
- * half of the envelope is needed. */
+/* object.c: reads the text of an object, and its envelope if it has methods for that. If
+ * getEnvelope() gives an object with getRecipients(), as that of Symfony's SentMessage does, its
+ * getRecipients() and getSender() give the envelope. Otherwise recipients come from getTo(),
+ * getCc() and getBcc(); the sender from the first of getSender(), getReturnPath() and getFrom()
+ * that gives one. If one of these methods is missing, getHeaders()->all() is asked for that field.
+ * An answer of a wrong type is an error only if that half of the envelope is needed. */
 enum mq_status mq_php_object_read(zval *object, struct mq_php_message *out, struct mq_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* Reads messages that are objects: Stringables, and objects with a method toString() like those of
- * Symfony Mime. These leave Bcc out of their text; other methods give sender and recipients. They
- * are recognised by their methods, so no class is loaded. */
+ * Symfony Mime and Mailer. These leave Bcc out of their text; other methods give sender and
+ * recipients. They are recognised by their methods, so no class is loaded. */
 #include "php/message/given_message.h"
 
 #include <stdio.h>
@@ -23,23 +23,29 @@ struct field {
 
 /* One half of an envelope. */
 struct half {
-    struct field fields[FIELD_COUNT];
-    bool is_sender; /* only the first field that has an address counts */
+    struct field fields[FIELD_COUNT]; /* unused ones are zero */
+    bool is_sender;                   /* only the first field that has an address counts */
     const char *cure;
 };
 
-/* In the order in which Symfony's Envelope looks for the sender. */
-static const struct half sender_half = {
-    {{"sender", "Sender", "getSender"},
-     {"return-path", "Return-Path", "getReturnPath"},
-     {"from", "From", "getFrom"}},
-    true,
-    "envelopeFrom: \"a@example.org\"",
+#define SENDER_CURE     "envelopeFrom: \"a@example.org\""
+#define RECIPIENTS_CURE "recipients: [\"a@example.org\"]"
+
+/* Sender and recipients. The fields are in the order in which Symfony's Envelope looks for the
+ * sender. */
+static const struct half message_halves[] = {
+    {{{"sender", "Sender", "getSender"},
+      {"return-path", "Return-Path", "getReturnPath"},
+      {"from", "From", "getFrom"}},
+     true,
+     SENDER_CURE},
+    {{{"to", "To", "getTo"}, {"cc", "Cc", "getCc"}, {"bcc", "Bcc", "getBcc"}},
+     false,
+     RECIPIENTS_CURE},
 };
-static const struct half recipients_half = {
-    {{"to", "To", "getTo"}, {"cc", "Cc", "getCc"}, {"bcc", "Bcc", "getBcc"}},
-    false,
-    "recipients: [\"a@example.org\"]",
+static const struct half envelope_halves[] = {
+    {{{"sender", "Sender", "getSender"}}, true, SENDER_CURE},
+    {{{"recipients", "To", "getRecipients"}}, false, RECIPIENTS_CURE},
 };
 
 static zend_function *method_of(const zend_object *object, const char *name, uint32_t arguments)
@@ -212,7 +218,7 @@ static enum mq_status ask_half(zend_object *object, zval *headers, const struct 
 {
     enum mq_status status = MQ_OK;
     struct question asked = {.object = object, .headers = headers, .half = half};
-    for (size_t i = 0; i < FIELD_COUNT && status == MQ_OK; i++) {
+    for (size_t i = 0; i < FIELD_COUNT && half->fields[i].name && status == MQ_OK; i++) {
         if (!half->is_sender || asked.count == 0) {
             asked.field = &half->fields[i];
             status = ask(&asked);
@@ -233,19 +239,34 @@ static enum mq_status ask_half(zend_object *object, zval *headers, const struct 
     return status == MQ_THROWN ? status : MQ_OK;
 }
 
+/* Calls a method that returns an object; *out stays null if the object has no such method. */
+static enum mq_status call_if_any(zend_object *object, const char *name, zval *out)
+{
+    zend_function *method = method_of(object, name, 0);
+    ZVAL_NULL(out);
+    return method ? call(object, method, NULL, out) : MQ_OK;
+}
+
+static enum mq_status ask_both(zend_object *object, zval *headers, const struct half *halves,
+                               struct mq_php_message *out)
+{
+    enum mq_status status = ask_half(object, headers, &halves[0], &out->sender);
+    return status == MQ_OK ? ask_half(object, headers, &halves[1], &out->recipients) : status;
+}
+
 static enum mq_status read_envelope(zend_object *object, struct mq_php_message *out)
 {
-    zend_function *method = method_of(object, "getHeaders", 0);
-    zval headers;
+    zval envelope, headers;
     ZVAL_NULL(&headers);
-    enum mq_status status = method ? call(object, method, NULL, &headers) : MQ_OK;
-    if (status == MQ_OK) {
-        status = ask_half(object, &headers, &sender_half, &out->sender);
-    }
-    if (status == MQ_OK) {
-        status = ask_half(object, &headers, &recipients_half, &out->recipients);
+    enum mq_status status = call_if_any(object, "getEnvelope", &envelope);
+    if (Z_TYPE(envelope) == IS_OBJECT && method_of(Z_OBJ(envelope), "getRecipients", 0)) {
+        status = ask_both(Z_OBJ(envelope), &headers, envelope_halves, out);
+    } else if (status == MQ_OK) {
+        status = call_if_any(object, "getHeaders", &headers);
+        status = status == MQ_OK ? ask_both(object, &headers, message_halves, out) : status;
     }
     zval_ptr_dtor(&headers);
+    zval_ptr_dtor(&envelope);
     return mq_php_is_leaving() ? MQ_THROWN : status;
 }
 

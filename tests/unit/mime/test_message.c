@@ -83,6 +83,8 @@ static void test_cr_throughout(void **state)
     assert_normal("A: b\rDate: x\rMessage-ID: <a@b>\r\rtext\r", "A: b\r\n" HAVE "\r\ntext\r\n");
     assert_normal("A: b\r c\rBcc: s\r t\rDate: x\rMessage-ID: <a@b>\r\ra\r\r.\rb",
                   "A: b\r\n c\r\n" HAVE "\r\na\r\n\r\n.\r\nb\r\n");
+    assert_normal("To: a\rBcc: s\rTo: b\rBcc: t\rDate: x\rMessage-ID: <a@b>\r\rTo: c\r",
+                  "To: a,\r\n b\r\n" HAVE "\r\nTo: c\r\n");
     assert_normal("A: b\r", "A: b\r\n" ADDED "\r\n");
     assert_normal("A: b\r\r", "A: b\r\n" ADDED "\r\n");
     assert_normal("DKIM-Signature: v=1\rDate: x\rMessage-ID: <a@b>\r\ra\rb",
@@ -364,6 +366,8 @@ static void test_flags(void **state)
     assert_int_equal(info.flags, RAW | MQ_MESSAGE_8BIT);
     /* Removed fields need no capability of the relay. */
     assert_normal("Bcc: a,\r\n \xC3\xA4@b\r\nA: b\r\n" HAVE "\r\n", "A: b\r\n" HAVE "\r\n");
+    assert_int_equal(info.flags, 0);
+    assert_normal("Subject: a\r\nSubject: ä\r\n" HAVE "\r\n", "Subject: a\r\n" HAVE "\r\n");
     assert_int_equal(info.flags, 0);
     assert_int_equal(mq_message_flags(MQ_STR("")), 0);
     assert_int_equal(mq_message_flags(MQ_STR("\r\nä")), MQ_MESSAGE_8BIT);

@@ -58,6 +58,8 @@ static void test_not_utf8(void **state)
         {"To: \xFC@b.example\r\n", "To: =?windows-1252?B?/EBiLmV4YW1wbGU=?=\r\n"},
         /* Positions where encoded words are not allowed. */
         {"References: <\xE4@b> <c@d>\r\n", "References: <=E4@b> <c@d>\r\n"},
+        {"List-Unsubscribe: <https://a.example/?n=J\xF6rg>\r\n",
+         "List-Unsubscribe: <https://a.example/?n=J%F6rg>\r\n"},
         {"Received: from \xE4\r\n\tby b\r\n", "Received: from =E4\r\n\tby b\r\n"},
         /* Characters of two bytes: cut before a space or between two characters. */
         {"Subject: "
@@ -109,7 +111,13 @@ static void test_addresses(void **state)
         {"To: undisclosed recipiënts\r\n", "To: =?utf-8?Q?undisclosed_recipi=C3=ABnts?=\r\n"},
         {"Reply-To: Zoë, jörg@b.example\r\n",
          "Reply-To: =?utf-8?Q?Zo=C3=AB?=, =?utf-8?B?asO2cmdAYi5leGFtcGxl?=\r\n"},
-        /* Ids, dates, trace fields and URIs are not changed. */
+        /* URIs have an ASCII form. */
+        {"List-Unsubscribe: <mailto:ö@b.example>,\r\n <https://a.example/%20?n=Jörg>\r\n"
+         "List-Archive: <https://a.example/größe>\r\n",
+         "List-Unsubscribe: <mailto:%C3%B6@b.example>,\r\n"
+         " <https://a.example/%20?n=J%C3%B6rg>\r\n"
+         "List-Archive: <https://a.example/gr%C3%B6%C3%9Fe>\r\n"},
+        /* Ids, dates and trace fields are not changed. */
         {"References: <ä@b>\r\nDate: ä\r\n", "References: <ä@b>\r\nDate: ä\r\n"},
     };
     (void)state;
@@ -126,6 +134,34 @@ static void test_addresses(void **state)
     assert_int_equal(info.flags, MQ_MESSAGE_UTF8_HEADERS);
     assert_non_null(strstr(out.data, "<ä@b>"));
     assert_true(mq_str_equal(info.message_id, MQ_STR("<ö@b>")));
+}
+
+/* Gmail refuses a message that has one of these fields twice. */
+static void test_repeated(void **state)
+{
+    static const struct sample samples[] = {
+        {"To: a@b\r\nCc:  x@y \r\nX: 1\r\n 2\r\nto:\tc@d\r\nTO:e@f\r\n",
+         "To: a@b,\r\n c@d,\r\n e@f\r\nCc:  x@y \r\nX: 1\r\n 2\r\n"},
+        {"Reply-To: a@b,\r\n c@d \r\nCC:\r\n e@f\r\nReply-To:\r\n\tg@h,\r\n i@j\r\n"
+         "Bcc: s@ecret\r\nCc: k@l (m)\r\n",
+         "Reply-To: a@b,\r\n c@d,\r\n g@h,\r\n i@j\r\nCC:\r\n e@f,\r\n k@l (m)\r\n"},
+        {"Subject: \r\nSubject: 1\r\n 2\r\nSUBJECT: 3\r\n", "Subject: 1\r\n 2\r\n"},
+        {"To: a@b.example\r\nTo: Jörg <c@d.example>\r\n",
+         "To: a@b.example, =?utf-8?B?SsO2cmc=?= <c@d.example>\r\n"},
+        /* Empty fields count as missing. */
+        {"To:\r\nTo: a@b\r\nTo: \r\nCc:\r\nCc:\r\n \r\n", "To: a@b\r\n"},
+    };
+    static const char *const kept[] = {
+        "To:  a@b \r\nCC: c@d\r\nReply-To: e@f\r\nSubject: 1\r\n",
+        "From: a@b\r\nFrom: c@d\r\nResent-To: a@b\r\nResent-To: c@d\r\nX-To: 1\r\nX-To: 2\r\n",
+        "DKIM-Signature: v=1; h=From\r\nTo: a@b\r\nTo: c@d\r\nSubject: 1\r\nSubject: 2\r\n",
+        "Cc: a@b\r\nSubject: 1\r\nCc: c@d\r\nSubject: 2\r\nDKIM-Signature: v=1\r\n",
+    };
+    (void)state;
+    assert_samples(samples, COUNT(samples));
+    for (size_t i = 0; i < COUNT(kept); i++) {
+        assert_fields(kept[i], kept[i]);
+    }
 }
 
 static void test_params(void **state)
@@ -296,6 +332,11 @@ static void test_long_lists(void **state)
     repeat(">,", 1);
     repeat("y", 10);
     LENGTHS(998, 1 + 1 + 10);
+    /* The comma between two fields that are joined makes the line too long. */
+    repeat("To:", 1);
+    repeat("x@b.example,", 82);
+    repeat("y@d.example\r\nTo: z", 1);
+    LENGTHS(3 + 82 * 12, 1 + 12, 2);
     repeat("X: ", 1);
     repeat("x", 900);
     repeat(",", 1);
@@ -391,6 +432,7 @@ int main(void)
         cmocka_unit_test_teardown(test_unstructured, teardown),
         cmocka_unit_test_teardown(test_not_utf8, teardown),
         cmocka_unit_test_teardown(test_addresses, teardown),
+        cmocka_unit_test_teardown(test_repeated, teardown),
         cmocka_unit_test_teardown(test_params, teardown),
         cmocka_unit_test_teardown(test_long_fields, teardown),
         cmocka_unit_test_teardown(test_long_param, teardown),
