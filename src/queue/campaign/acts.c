@@ -411,18 +411,13 @@ static enum mq_status check_retry(struct mq_queue *queue, int64_t id, struct mq_
                               mq_campaign_state_name(state));
 }
 
-/* Brings jobs back and lets a finished campaign run for them, in one transaction: after a crash
- * between the two, the campaign would have ended with mails that are still to be sent. */
-static enum mq_status retry_some(struct mq_queue *queue, int64_t id, const struct mq_ids *ids,
-                                 int64_t *changed, struct mq_error *err)
+static enum mq_status retry_some(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
+                                 struct mq_error *err)
 {
     struct mq_tx tx = {.queue = queue};
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
         status = mq_retry_within(&tx, ids, true, changed, err);
-        if (status == MQ_OK && *changed > 0) {
-            status = mq_campaign_run_again(queue, id, err);
-        }
     }
     mq_tx_leave_free(queue, status == MQ_OK ? tx.locked_ms : 0);
     return status;
@@ -438,7 +433,7 @@ enum mq_status mq_campaign_retry(struct mq_queue *queue, int64_t id, int64_t *ch
     do {
         MQ_TRY(next_ids(queue, id, items, &count, err));
         const struct mq_ids ids = {items, count};
-        MQ_TRY(retry_some(queue, id, &ids, &some, err));
+        MQ_TRY(retry_some(queue, &ids, &some, err));
         *changed += some;
     } while (count == RETRY_CHUNK);
     return MQ_OK;
