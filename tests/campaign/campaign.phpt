@@ -105,6 +105,11 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $ids = array_filter(array_map(fn(string $mail): string => preg_match('/^Message-ID: <[0-9a-f]{32}\.(\d+)@example\.org>/mi', $mail, $m) ? $m[1] : '', $sent));
     echo count($ids), ' ', $campaign->add($people(20, 21)), ' ', $work(), '; ', json_encode($finished), ' ', progress($campaign), "\n";
 
+    echo "-- the last recipient is forgotten before its mail is made\n";
+    $campaign->add($people(21, 22));
+    MailQueue\Internal::eraseRecipients($queue, [$pdo->query('SELECT max(id) FROM mail_recipient')->fetchColumn()]);
+    echo progress($campaign), "\n", $work(), '; ', progress($campaign), "\n";
+
     echo "-- cancel\n";
     $other = $queue->campaign('summer');
     $other->setMessage($message, type: 'news', priority: -20);
@@ -210,6 +215,9 @@ sent 7 parked 1 suppressed 0; ["spring"] state=finished recipients=13 sent=10 re
 refused {"r7@example.net":"550 no such user"} -10 campaign
 1 null sent 1 parked 0 suppressed 0; ["spring"] state=finished recipients=13 sent=11 suppressed=2 onFinished=called
 1 1 sent 1 parked 0 suppressed 0; ["spring"] state=finished recipients=14 sent=12 suppressed=2 onFinished=called
+-- the last recipient is forgotten before its mail is made
+state=running recipients=14 sent=12 suppressed=2 onFinished=called
+sent 0 parked 0 suppressed 0; state=finished recipients=14 sent=12 suppressed=2 onFinished=called
 -- cancel
 state=running recipients=1200 waiting=200 pending=996 sent=2 suppressed=2
 sent 0 parked 0 suppressed 0; state=cancelled recipients=1200 waiting=200 sent=2 suppressed=2 gone=996 0 MailQueue\Exception: a campaign that is cancelled cannot be resumed MailQueue\Exception: the campaign is cancelled: it takes no recipients any more, make another
