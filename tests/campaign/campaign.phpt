@@ -135,7 +135,15 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $late->add($people(0, 2));
     $late->start(new DateTimeImmutable('+1 hour'));
     echo $work(), '; ', progress($late), ' ', $late->progress()['startAt'] - time() > 3500 ? 'waits' : 'does not wait', "\n";
-    echo json_encode($finished), ' ', $queue->config('mailCampaigns'), "\n";
+    $late->start($at = time() + 7200);
+    echo json_encode($late->progress()['startAt'] === $at && $late->progress()['startedAt'] === $at), ' ', json_encode($finished), ' ', $queue->config('mailCampaigns'), "\n";
+    $moved = $backend->another()->queue()->campaign('moved');
+    $moved->setMessage($message, expiresAt: $at);
+    $moved->start($at - 1);
+    echo thrown(fn() => $moved->start($at)), ' ', json_encode($moved->progress()['startAt'] === $at - 1), "\n";
+    $moved->start();
+    $moved->start();
+    echo json_encode([$moved->progress()['startAt'], $moved->progress()['startedAt'] <= time()]), ' ', thrown(fn() => $moved->start($at - 1)), "\n";
 
     echo "-- claim(), and a message that is damaged\n";
     $claim = fn(): string => json_encode(array_map(fn($job): array => [$job->recipients[0], preg_match('/^Subject: .*/m', $job->message ?? '', $m) ? trim($m[0]) : null], $queue->claim(10)));
@@ -225,7 +233,9 @@ sent 0 parked 0 suppressed 0; state=cancelled recipients=1200 waiting=200 sent=2
 MailQueue\Exception: the campaign is cancelled: it takes no recipients any more, make another state=cancelled
 -- later
 sent 0 parked 0 suppressed 0; state=running recipients=2 waiting=2 waits
-["spring"] 1
+true ["spring"] 1
+MailQueue\Exception: expiresAt: the campaign's mails expire before they could be sent; set its message with a later time, or make another campaign true
+[null,true] MailQueue\Exception: the campaign has begun already: it cannot get another start; pause() holds its mails
 -- claim(), and a message that is damaged
 [["r1@example.net","Subject: Hello Reader 1"]]
 [["r1@example.net",null]]

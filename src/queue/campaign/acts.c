@@ -94,6 +94,19 @@ static enum mq_status check(const struct mq_campaign *campaign, enum mq_campaign
                               "the campaign has no message: set it before the start");
 }
 
+/* Of a campaign that runs: a start that is still to come can get another time. */
+static enum mq_status check_move(const struct mq_tx *tx, const struct mq_campaign *campaign,
+                                 int64_t start_at, bool *moves, struct mq_error *err)
+{
+    bool begun = campaign->start_at <= tx->now_s;
+    *moves = !begun && start_at != campaign->start_at;
+    return !begun || start_at <= tx->now_s
+               ? MQ_OK
+               : mq_error_set(err, MQ_CONFIG, "state",
+                              "the campaign has begun already: it cannot get another start; "
+                              "pause() holds its mails");
+}
+
 /* Writes the state; `started` keeps the time of the first start. */
 static enum mq_status write_state(struct mq_tx *tx, int64_t id, enum mq_campaign_act act,
                                   int64_t start_at, struct mq_error *err)
@@ -129,13 +142,16 @@ static enum mq_status act_on(struct mq_tx *tx, int64_t id, enum mq_campaign_act 
     struct mq_campaign campaign = {0};
     MQ_TRY(lock_jobs(tx->queue, id, err));
     MQ_TRY(mq_campaign_lock(tx->queue, id, &campaign, err));
-    bool is_so = campaign.state == acts[act].to;
+    bool is_so = campaign.state == acts[act].to, changes = !is_so;
     enum mq_status status = is_so ? MQ_OK : check(&campaign, act, err);
+    if (is_so && act == MQ_CAMPAIGN_START) {
+        status = check_move(tx, &campaign, start_at, &changes, err);
+    }
     mq_campaign_clear(&campaign);
-    if (status == MQ_OK && !is_so) {
+    if (status == MQ_OK && changes) {
         status = write_state(tx, id, act, start_at, err);
     }
-    return status == MQ_OK && !is_so ? change_jobs(tx->queue, id, act, err) : status;
+    return status == MQ_OK && changes ? change_jobs(tx->queue, id, act, err) : status;
 }
 
 enum mq_status mq_campaign_do(struct mq_queue *queue, int64_t id, enum mq_campaign_act act,
