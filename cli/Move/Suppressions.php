@@ -96,9 +96,11 @@ final class Suppressions
             }
             $values = [];
             foreach ($rows as $row) {
-                [$hash, $event, $at] = array_map(static fn (mixed $number): int
-                    => (int) self::text($number), $row);
-                array_push($values, $hash, $event, $at, self::text($row[3]), (int) self::text($row[4]));
+                [$hash, $event, $at, $n] = array_map(
+                    static fn (mixed $number): int => (int) self::text($number),
+                    [$row[0], $row[1], $row[2], $row[4]]
+                );
+                array_push($values, $hash, $event, $at, self::text($row[3]), $n);
             }
             $marks = implode(', ', array_fill(0, count($rows), '(?, ?, ?, ?, ?)'));
             $this->target->run("INSERT INTO {$this->target->bounces} (hash, event, at, kind, n) "
