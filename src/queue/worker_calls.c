@@ -48,6 +48,7 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struc
         return MQ_OK;
     }
     bool ready = true;
+    struct mq_claim_request request = *cycle->request;
     MQ_TRY(tell_domains(tx, cycle->claim, err));
     cycle->claim->forward_after = tx->queue->forward_after;
     cycle->claim->forward_mark = tx->queue->forward_mark;
@@ -58,13 +59,14 @@ static enum mq_status claim_part(struct mq_tx *tx, struct mq_cycle *cycle, struc
         return MQ_OK;
     }
     MQ_TRY(hours);
-    if (ready) {
-        MQ_TRY(mq_claim_take(tx, cycle->request, cycle->claim, err));
-    }
+    /* Without the hours nothing is claimed, but the run must still learn of limits and pauses. */
+    request.limit = ready ? request.limit : 0;
+    MQ_TRY(mq_claim_take(tx, &request, cycle->claim, err));
+    MQ_TRY(mq_campaign_feed(tx, &request, cycle->claim, err));
     if (recovered.more || !ready) {
         cycle->claim->end = MQ_CLAIM_MORE;
     }
-    return mq_campaign_feed(tx, cycle->request, cycle->claim, err);
+    return MQ_OK;
 }
 
 /* Settles and pays, and recovers and claims if `claims`. *claim_failed: recovery or claim failed.

@@ -94,13 +94,25 @@ void mq_run_renew(struct mq_run *run)
 
 /* ---- claims ---- */
 
+/* Whether the last claim found a lock of another program, and the next one is not due. */
+static bool waits_for_lock(const struct mq_run *run)
+{
+    return run->claim.locked_ms && mq_run_now_ms(run) < run->claim.next_ms;
+}
+
+/* Whether to recover leases of dead runs now. */
+static bool recovers(const struct mq_run *run)
+{
+    return run->recovery->dead_count > 0 && !run->stop.begun && !waits_for_lock(run);
+}
+
 /* How many jobs to claim now; 0: none. */
 static int claim_size(const struct mq_run *run)
 {
     const struct mq_worker_options *options = run->options;
     const struct mq_lane *only = mq_run_only_lane(run);
     bool settles = run->done.count > 0;
-    if (run->stop.begun || (only && mq_lane_is_suspect(only)) ||
+    if (run->stop.begun || waits_for_lock(run) || (only && mq_lane_is_suspect(only)) ||
         (mq_run_database_fails(run) && settles)) {
         return 0;
     }
@@ -144,7 +156,7 @@ bool mq_run_cycle_due(const struct mq_run *run, int64_t now_ms)
     if (run->stop.begun) {
         return false;
     }
-    if (run->recovery->dead_count > 0 || mq_run_pays(run)) {
+    if (recovers(run) || mq_run_pays(run)) {
         return true;
     }
     bool alone = run->held == 0 && !run->claim.fresh;
@@ -301,6 +313,25 @@ static void settled(struct mq_run *run, size_t count)
     run->first_done_ms = mq_run_now_ms(run);
 }
 
+/* Acts on a claim that failed while the rest of its cycle was stored. A lock of another program
+ * ends the run only after the grace period; what the run holds goes on meanwhile. */
+static void claim_failed(struct mq_run *run, const struct mq_cycle *cycle)
+{
+    const struct mq_claim *claim = cycle->claim;
+    const struct mq_worker_options *options = run->options;
+    int64_t now_ms = mq_run_now_ms(run);
+    bool locked = claim->status == MQ_BUSY || claim->status == MQ_TX_ABORTED;
+    if (locked && run->claim.locked_ms == 0) {
+        run->claim.locked_ms = now_ms;
+    }
+    if (locked && (options->daemon || run->held > 0) &&
+        now_ms - run->claim.locked_ms <= options->grace_s * 1000) {
+        run->claim.next_ms = now_ms + CLAIM_AGAIN_MS;
+    } else if (claim->status != MQ_NOMEM || !mq_run_claims_less(run, cycle->request->limit)) {
+        mq_run_fail(run, claim->status, &claim->error);
+    }
+}
+
 /* Takes over the results of a committed cycle. */
 static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t before_ms)
 {
@@ -317,11 +348,10 @@ static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t
     bool complete = claim->status == MQ_OK && claim->end != MQ_CLAIM_MORE;
     mq_recovery_end_cycle(run->recovery, complete);
     if (claim->status != MQ_OK) {
-        if (claim->status != MQ_NOMEM || !mq_run_claims_less(run, cycle->request->limit)) {
-            mq_run_fail(run, claim->status, &claim->error);
-        }
+        claim_failed(run, cycle);
         return;
     }
+    run->claim.locked_ms = 0;
     if (cycle->request->limit == 0) {
         return;
     }
@@ -391,7 +421,7 @@ void mq_run_cycle(struct mq_run *run)
         mq_run_fail(run, status, &error);
         return;
     }
-    if (request.limit > 0 || (request.dead_count > 0 && !run->stop.begun)) {
+    if (request.limit > 0 || recovers(run)) {
         cycle.request = &request;
     }
     int64_t before_ms = mq_run_now_ms(run);

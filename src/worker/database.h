@@ -28,12 +28,13 @@ struct mq_claims {
     bool spare;      /* as in struct mq_claim */
     bool pays_later; /* as in struct mq_claim */
     int64_t total;
-    int64_t next_ms;  /* before then, no cycle runs only to claim */
-    int64_t pause_ms; /* this and the next two are of a daemon that rests: rest.c */
-    bool listens;     /* new mail is told, */
-    bool told;        /* and was, so that the next claim was due */
-    char full[256];   /* the limit of mailLimits that ended the last claim; "": none did */
-    int64_t token_ms; /* when the next token is expected */
+    int64_t next_ms;   /* before then, no cycle runs only to claim */
+    int64_t locked_ms; /* since when claims fail, as another program has a lock; 0: they do not */
+    int64_t pause_ms;  /* this and the next two are of a daemon that rests: rest.c */
+    bool listens;      /* new mail is told, */
+    bool told;         /* and was, so that the next claim was due */
+    char full[256];    /* the limit of mailLimits that ended the last claim; "": none did */
+    int64_t token_ms;  /* when the next token is expected */
     int64_t resume_s;
 };
 

@@ -18,7 +18,7 @@ struct mq_delivery {
     struct mq_run *run;
     struct mq_route *route;
     struct mq_lane *lane; /* where it is sent, or was last; NULL: it has not begun */
-    size_t moves;         /* how often it went to another lane of its route */
+    uint64_t tried[4];    /* a bit for the number of each lane where it has begun */
     bool recalled;        /* by mq_run_recall(): not because of the relay */
     struct mq_job job;
     int slot;             /* in the intent file; -1 before it has begun */

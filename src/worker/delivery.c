@@ -450,6 +450,7 @@ static void fill_transfer(struct mq_delivery *delivery)
             transfer->utf8_address = true;
         }
     }
+    transfer->can_move = mq_delivery_can_move(delivery);
     transfer->notify = job->notify;
     transfer->job = job;
     transfer->refused = job->refused;
@@ -481,6 +482,7 @@ bool mq_delivery_start(struct mq_delivery *delivery, struct mq_lane *lane)
     if (composing && (!compose(delivery) || mq_delivery_reroutes(delivery))) {
         return false;
     }
+    mq_delivery_tries(delivery);
     if (!prepare(delivery)) {
         return false;
     }

@@ -12,9 +12,11 @@
  *   tried. If none of these is accepted, the relay is in trouble: all go back, and it is paused.
  * - They hold the last tokens of the hourly limit, which other mail needs to show that the relay
  *   works. They go back, and the first counts an attempt if the queue has no entry for the relay.
- * - The run has nothing else to do. Then the relay's entry in mailRelayPause decides. If it exists,
- *   the relay has accepted nothing since an earlier run's failures, and the mail goes back.
- *   Otherwise the attempt counts, and the queue gets an entry.
+ *   If the relay has accepted mail before, they wait for a token that comes soon. If none does, the
+ *   attempts of all count.
+ * - The run has nothing else to do, or the queue is off. Then the relay's entry in mailRelayPause
+ *   decides. If it exists, the relay has accepted nothing since an earlier run's failures, and the
+ *   mail goes back. Otherwise the attempt counts, and the queue gets an entry.
  *
  * So between two counted attempts the relay has always accepted a mail, or it had accepted one
  * before the first. A relay that takes nothing, for however long, costs a mail at most one attempt,
@@ -149,15 +151,6 @@ static void drew_trouble(struct mq_lane *lane, struct mq_delivery *delivery)
 
 /* ---- back from the transport ---- */
 
-/* Updates the moving average: one slow mail among many does not end a run. */
-static void note_time(struct mq_lane *lane, const struct mq_transfer *transfer)
-{
-    if (transfer->ms >= 0) {
-        lane->dot_ms =
-            lane->dot_ms ? lane->dot_ms + (transfer->ms - lane->dot_ms) / 8 : transfer->ms;
-    }
-}
-
 /* Whether a failure may be the relay's fault. A relay that has accepted a mail lately works. But a
  * refusal without a reason parks the mail, so it waits for an acceptance that comes later. */
 static bool is_doubtful(struct mq_lane *lane, const struct mq_job *job, enum mq_outcome result)
@@ -166,27 +159,34 @@ static bool is_doubtful(struct mq_lane *lane, const struct mq_job *job, enum mq_
            result == MQ_OUTCOME_UNEXPLAINED;
 }
 
-/* Whether the relay lacks an extension or the room for this mail (send/smtp/check.c). */
-static bool cannot_take(const struct mq_delivery *delivery)
+/* Whether the relay lacks an extension or room for this recipient's mail (send/smtp/check.c). */
+static bool cannot_take(const struct mq_target *target)
 {
-    bool none = true;
-    for (size_t i = 0; i < delivery->transfer.target_count && none; i++) {
-        const struct mq_target *target = &delivery->targets[i];
-        none = target->result == MQ_OUTCOME_REFUSED && target->phase &&
-               strcmp(target->phase, "check") == 0;
-    }
-    return none;
+    return target->result == MQ_OUTCOME_REFUSED && target->phase &&
+           strcmp(target->phase, "check") == 0;
 }
 
-/* Lets another relay of the route have the mail: now, or when it is used again. */
+/* Leaves the recipients whose mail this relay cannot take to another one of the route. If these are
+ * all, the mail goes there now, or when that relay is used again, and this returns true. Otherwise
+ * they stay in the row, and the next claim is for them. */
 static bool goes_elsewhere(struct mq_delivery *delivery)
 {
     int64_t other_s = mq_delivery_other_s(delivery);
-    if (other_s == 0 || mq_delivery_moves(delivery)) {
-        return other_s > 0;
+    size_t count = delivery->transfer.target_count, left = 0;
+    for (size_t i = 0; i < count && other_s > 0; i++) {
+        struct mq_target *target = &delivery->targets[i];
+        if (cannot_take(target)) {
+            target->result = MQ_OUTCOME_RELEASED;
+            left++;
+        }
     }
-    delivery->back_after_s = other_s;
-    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, delivery->targets[0].reply);
+    if (left < count || other_s == 0) {
+        return false;
+    }
+    if (!mq_delivery_moves(delivery)) {
+        delivery->back_after_s = other_s;
+        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, delivery->targets[0].reply);
+    }
     return true;
 }
 
@@ -201,8 +201,8 @@ static void finished(struct mq_lane *lane, struct mq_delivery *delivery)
         doubtful = doubtful || is_doubtful(lane, &delivery->job, result);
     }
     lane->run->report->cut += uncertain && lane->run->stop.aborted;
-    note_time(lane, &delivery->transfer);
-    if (cannot_take(delivery) && goes_elsewhere(delivery)) {
+    mq_lane_note_time(lane, delivery->transfer.ms);
+    if (goes_elsewhere(delivery)) {
         return;
     }
     if (doubtful && !taken && !uncertain) {
@@ -377,10 +377,11 @@ static void judge(struct mq_lane *lane)
 }
 
 /* Whether nothing is claimed only because the doubted jobs hold all tokens that there are. */
-static bool lacks_tokens(const struct mq_lane *lane)
+static bool lacks_tokens(const struct mq_lane *lane, bool idle)
 {
     const struct mq_run *run = lane->run;
-    return run->claim.end == MQ_CLAIM_TOKENS && lane->trouble.accepted == 0 &&
+    bool soon = idle || run->claim.token_ms - lane->moved_ms <= FEW_PAUSE_S * 1000;
+    return run->claim.end == MQ_CLAIM_TOKENS && (lane->trouble.accepted == 0 || !soon) &&
            lane->doubted.count > 0 && mq_run_is_idle(run) && !run->stop.begun;
 }
 
@@ -388,15 +389,18 @@ static bool lacks_tokens(const struct mq_lane *lane)
  * jobs, because each failure makes trouble of the relay more likely. */
 static void free_tokens(struct mq_lane *lane)
 {
+    enum mq_blame blame = lane->trouble.accepted > 0 ? MQ_BLAME_NOBODY : MQ_BLAME_RELAY;
     char reason[MQ_ERROR_TEXT_MAX];
     write_reason(lane, reason, sizeof(reason));
     snprintf(lane->trouble.reason, sizeof(lane->trouble.reason), "%.*s", MQ_TARGET_REPLY_MAX - 1,
              lane->doubted.tail->error);
-    resolve_first(lane, blame_again(lane), FEW_PAUSE_S);
+    resolve_first(lane, blame == MQ_BLAME_RELAY ? blame_again(lane) : blame, FEW_PAUSE_S);
     while (lane->doubted.head) {
-        resolve_first(lane, MQ_BLAME_RELAY, FEW_PAUSE_S);
+        resolve_first(lane, blame, FEW_PAUSE_S);
     }
-    note_failure(lane, reason);
+    if (blame == MQ_BLAME_RELAY) {
+        note_failure(lane, reason);
+    }
     lane->doubts.pauses = -1;
     lane->run->claim.next_ms = mq_run_now_ms(lane->run);
 }
@@ -423,7 +427,7 @@ static void weigh(struct mq_lane *lane, bool idle)
     bool full = lane->doubted.count >= run->slots; /* nothing more can be claimed */
     if (cut_off(run)) {
         resolve(lane, MQ_BLAME_RELAY, BACK_AFTER_S);
-    } else if (lacks_tokens(lane)) {
+    } else if (lacks_tokens(lane, idle)) {
         free_tokens(lane);
     } else if (run->stop.begun || run->stop.aborted || (many && lane->trouble.accepted > 0)) {
         judge(lane);
@@ -448,6 +452,15 @@ static void settle_pause(struct mq_lane *lane)
     }
 }
 
+/* Whether the lane has nothing else to do, though other lanes may, or the queue is off. */
+static bool rests(const struct mq_lane *lane)
+{
+    const struct mq_run *run = lane->run;
+    bool all = run->claim.end != MQ_CLAIM_TOKENS && mq_run_is_idle(run);
+    return (run->relays->lane_count > 1 || (all && !mq_run_database_fails(run))) &&
+           mq_run_now_ms(run) - lane->moved_ms >= IDLE_MS;
+}
+
 static void watch(struct mq_lane *lane, bool idle)
 {
     struct mq_transport *transport = lane->transport;
@@ -459,7 +472,7 @@ static void watch(struct mq_lane *lane, bool idle)
         return;
     }
     settle_pause(lane);
-    idle = idle || (run->relays->lane_count > 1 && mq_run_now_ms(run) - lane->moved_ms >= IDLE_MS);
+    idle = idle || rests(lane);
     if (run->stop.aborted) {
         idle = true; /* nothing more will come from the relay */
     } else if (transport->troubled) {

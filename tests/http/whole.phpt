@@ -77,12 +77,12 @@ $report = $queue->work($dsn($api), compose: static fn(\MailQueue\Job $job): stri
 echo "$report->end, $report->sent sent, ", count($api->requests()), ' requests; ', implode(', ', $queue->states()), "\n";
 
 echo "-- beside a relay that sends in parts\n";
-foreach (['failover(%s %s)', 'failover(%2$s %1$s)', 'roundrobin(%s %s)'] as $group) {
+foreach (['failover(%s %s)', 'failover(%2$s %1$s)', 'roundrobin(%s %s)', 'failover(%s %3$s %2$s)'] as $group) {
     foreach ([[[], 101], [$strict, 5]] as [$config, $count]) {
         [$api, $sink, $queue] = [new Api($settings), new Sink(''), new TestQueue()];
         array_walk($config, static fn(mixed $value, string $key) => $queue->queue->setConfig($key, $value));
         $id = $queue->queue->enqueue($message('many', $count));
-        $report = $queue->work(sprintf($group, $dsn($api), "smtp://127.0.0.1:$sink->port"));
+        $report = $queue->work(sprintf($group, $dsn($api), "smtp://127.0.0.1:$sink->port", $dsn($api, 'microsoftgraph')));
         $job = $queue->queue->job($id);
         echo "$group, $count: $report->end, ", count($sink->counts()), ' by SMTP, ', count($api->requests()), ' requests, ',
             $job === null ? 'gone' : count($job->recipients) . " left, {$job->status->value}", "\n";
@@ -175,6 +175,8 @@ failover(%2$s %1$s), 101: empty, 101 by SMTP, 0 requests, gone
 failover(%2$s %1$s), 5: tokens, 3 by SMTP, 0 requests, 2 left, pending
 roundrobin(%s %s), 101: empty, 101 by SMTP, 0 requests, gone
 roundrobin(%s %s), 5: tokens, 3 by SMTP, 0 requests, 2 left, pending
+failover(%s %3$s %2$s), 101: empty, 101 by SMTP, 0 requests, gone
+failover(%s %3$s %2$s), 5: tokens, 3 by SMTP, 0 requests, 2 left, pending
 -- chosen by a function
 empty, 0 requests, parked for refused: recipients: this relay sends to all of them at once, and they are more than 100; send it to fewer, or over SMTP
 -- it goes when there is room

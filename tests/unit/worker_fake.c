@@ -30,6 +30,7 @@ static int64_t fake_boot_ms(void *context)
 
 static char relay_name[] = "smtp://relay.example:25";
 static char other_name[] = "smtp://other.example:25";
+static char third_name[] = "smtp://third.example:25";
 
 static struct fake_relay *relay_of(struct mq_transport *transport)
 {
@@ -309,6 +310,8 @@ int scene_worker_setup(void **state)
                                        .latency_ms = 10};
     scene->other = scene->relay;
     scene->other.transport.name = other_name;
+    scene->third = scene->relay;
+    scene->third.transport.name = third_name;
     scene->options = (struct mq_worker_options){
         .connections = 4,
         .batch = 100,
@@ -371,6 +374,7 @@ int scene_worker_teardown(void **state)
     mq_events_clear(&scene->events);
     free(scene->relay.accepted);
     free(scene->other.accepted);
+    free(scene->third.accepted);
     remove_tree(scene->directory);
     free(scene);
     return 0;
@@ -394,6 +398,9 @@ enum mq_status run_worker(struct scene_worker *scene)
     if (scene->dsn) {
         add_fake(scene, "b", &scene->other);
     }
+    if (scene->dsn && strstr(scene->dsn, " c")) {
+        add_fake(scene, "c", &scene->third);
+    }
     struct mq_str dsn = mq_str_of(scene->dsn ? scene->dsn : "a");
     assert_int_equal(mq_relays_add(relays, dsn, &route, &scene->err), MQ_OK);
     if (scene->on_relays) {
@@ -402,6 +409,7 @@ enum mq_status run_worker(struct scene_worker *scene)
     scene->worker = (struct mq_worker){scene->fx.queue, relays, &scene->options, &scene->hooks};
     enum mq_status status = mq_worker_run(&scene->worker, &scene->report, &scene->err);
     assert_int_equal(scene->relay.under_way_count + scene->other.under_way_count, 0);
+    assert_int_equal(scene->third.under_way_count, 0);
     mq_relays_clear(relays);
     return status;
 }

@@ -52,6 +52,7 @@ struct scene_worker {
     struct mq_worker_options options;
     struct mq_worker_hooks hooks;
     struct fake_relay other; /* "b", where the relay above is "a"; used if `dsn` is set */
+    struct fake_relay third; /* "c"; used if `dsn` names it behind others */
     const char *dsn;         /* such as "failover(a b)"; NULL: only the relay above */
     struct mq_relays relays;
     void (*on_relays)(struct scene_worker *scene); /* adds to them before a run */

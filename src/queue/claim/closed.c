@@ -37,13 +37,14 @@ static enum mq_status look_up_pauses(struct mq_tx *tx, const struct mq_claim_req
 enum mq_status mq_claim_closed(struct mq_tx *tx, const struct mq_claim_request *request,
                                struct mq_claim *claim, bool *is, struct mq_error *err)
 {
+    int64_t until_s;
+    MQ_TRY(look_up_pauses(tx, request, &until_s, err)); /* also for a claim that is switched off */
     *is = !tx->settings.enabled;
     if (*is) {
         claim->end = MQ_CLAIM_DISABLED;
         return MQ_OK;
     }
-    MQ_TRY(look_up_pauses(tx, request, &claim->resume_s, err));
-    claim->resume_s = request->opens_more ? 0 : claim->resume_s;
+    claim->resume_s = request->opens_more ? 0 : until_s;
     *is = claim->resume_s > 0;
     if (*is) {
         claim->end = MQ_CLAIM_PAUSED;

@@ -49,6 +49,14 @@ size_t mq_lane_capacity(const struct mq_lane *lane, bool just_in_time)
     return room;
 }
 
+/* A moving average: one slow mail among many does not end a run. */
+void mq_lane_note_time(struct mq_lane *lane, int64_t ms)
+{
+    if (ms >= 0) {
+        lane->dot_ms = lane->dot_ms ? lane->dot_ms + (ms - lane->dot_ms) / 8 : ms;
+    }
+}
+
 /* ---- all lanes of a run ---- */
 
 struct mq_lane *mq_run_only_lane(const struct mq_run *run)

@@ -21,6 +21,7 @@ struct mq_deliveries {
 struct mq_lane {
     struct mq_run *run; /* NULL before the run */
     struct mq_transport *transport;
+    size_t number;             /* its place in mq_relays.lanes */
     const char *name;          /* of the relay in logs, events and config keys */
     char *dsn;                 /* with its secrets */
     char *own_name;            /* if another lane's transport has the same name; else NULL */
@@ -48,6 +49,8 @@ bool mq_lane_failed_many(const struct mq_lane *lane);
 bool mq_lane_is_suspect(const struct mq_lane *lane);
 /* How many more deliveries the lane can begin; with `just_in_time`, at once. */
 size_t mq_lane_capacity(const struct mq_lane *lane, bool just_in_time);
+/* Takes into dot_ms how long the relay took for a mail; below 0: not known. */
+void mq_lane_note_time(struct mq_lane *lane, int64_t ms);
 /* Whether the relay is used: it is not paused. */
 static inline bool mq_lane_is_open(const struct mq_lane *lane)
 {

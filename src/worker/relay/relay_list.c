@@ -80,7 +80,8 @@ static enum mq_status add_lane(struct mq_relays *relays, struct mq_lane *lane, s
         free_lane(lane);
         return status;
     }
-    relays->lanes[relays->lane_count++] = lane;
+    lane->number = relays->lane_count++;
+    relays->lanes[lane->number] = lane;
     return MQ_OK;
 }
 

@@ -55,21 +55,26 @@ static size_t room(const struct mq_lane *lane, bool just_in_time)
 
 /* The mail that a lane is looked for. */
 struct seeker {
-    const struct mq_lane *tried; /* it is not to go to this one */
-    size_t recipients;           /* how many it has; 0: not known */
+    const uint64_t *tried; /* it is not to go to these lanes (mq_delivery.tried); NULL: to any */
+    size_t recipients;     /* how many it has; 0: not known */
 };
 
 static const struct seeker any_mail = {NULL, 0};
+
+static bool is_tried(const struct mq_lane *lane, const uint64_t *tried)
+{
+    return tried && (tried[lane->number / 64] >> lane->number % 64 & 1) != 0;
+}
 
 static enum pick look(const struct mq_lane *lane, struct seeker mail)
 {
     const struct mq_run *run = lane->run;
     bool kept = run->claim.pays_later && lane->full_ms > mq_run_now_ms(run) &&
                 mail.recipients >= lane->full_for;
-    return !mq_lane_is_open(lane) || lane == mail.tried ? CLOSED
-           : kept                                       ? KEPT
-           : room(lane, run->claim.limited) > 0         ? FOUND
-                                                        : FULL;
+    return !mq_lane_is_open(lane) || is_tried(lane, mail.tried) ? CLOSED
+           : kept                                               ? KEPT
+           : room(lane, run->claim.limited) > 0                 ? FOUND
+                                                                : FULL;
 }
 
 /* Finds the lane that can take a mail now. */
@@ -95,7 +100,7 @@ static enum pick pick(struct mq_group *group, struct seeker mail, bool take, str
     return best;
 }
 
-/* A delivery is not to go to the lane that it comes from. If the others have failed meanwhile, it
+/* A delivery is not to go to a lane that it comes from. If the others have failed meanwhile, it
  * can, because it must hold up no mail. */
 static struct seeker seeker_of(struct mq_route *route, const struct mq_delivery *delivery)
 {
@@ -103,7 +108,7 @@ static struct seeker seeker_of(struct mq_route *route, const struct mq_delivery 
     struct seeker mail = any_mail;
     if (delivery) {
         mail.recipients = delivery->job.recipients.count;
-        mail.tried = delivery->moves > 0 ? delivery->lane : NULL;
+        mail.tried = delivery->lane ? delivery->tried : NULL;
         bool others = mail.tried && pick(&route->group, mail, false, &lane) != CLOSED;
         mail.tried = others ? mail.tried : NULL;
     }
@@ -129,7 +134,7 @@ static enum pick list(struct mq_group *group, struct seeker mail, enum pick leas
             out->names[out->count++] = lane->transport->name;
         }
         out->busy = out->busy || (best == FULL && least > FULL);
-        if (lane != mail.tried && !mq_lane_is_open(lane)) {
+        if (!is_tried(lane, mail.tried) && !mq_lane_is_open(lane)) {
             int64_t opens_s = lane->trouble.until_s > 0 ? lane->trouble.until_s : 1;
             out->opens_s = out->opens_s ? mq_least(out->opens_s, opens_s) : opens_s;
         }
@@ -163,8 +168,8 @@ void mq_route_relays(struct mq_route *route, const struct mq_delivery *delivery,
     }
 }
 
-/* Whether the route has an open lane besides `tried`. */
-static bool is_open(struct mq_route *route, const struct mq_lane *tried)
+/* Whether the route has an open lane besides those tried. */
+static bool is_open(struct mq_route *route, const uint64_t *tried)
 {
     struct mq_lane *lane;
     const struct seeker mail = {.tried = tried};
@@ -198,16 +203,19 @@ static size_t route_capacity(struct mq_route *route, bool just_in_time, int64_t 
     return capacity(&route->group, kept, just_in_time, sessions);
 }
 
-/* When the first of a group's lanes opens again: CLOCK_BOOTTIME. */
-static int64_t opens_ms(const struct mq_group *group, const struct mq_lane *but)
+/* When the first of a group's lanes opens that was not tried: CLOCK_BOOTTIME; INT64_MAX: all were.
+ */
+static int64_t opens_ms(const struct mq_group *group, const uint64_t *tried)
 {
     const struct mq_lane *lane = group->relay;
     int64_t least = INT64_MAX;
     if (group->kind == MQ_GROUP_RELAY) {
-        return lane == but ? INT64_MAX : mq_lane_is_open(lane) ? 0 : lane->trouble.closed_ms;
+        return is_tried(lane, tried)   ? INT64_MAX
+               : mq_lane_is_open(lane) ? 0
+                                       : lane->trouble.closed_ms;
     }
     for (size_t i = 0; i < group->count; i++) {
-        least = mq_least(least, opens_ms(&group->members[i], but));
+        least = mq_least(least, opens_ms(&group->members[i], tried));
     }
     return least;
 }
@@ -353,25 +361,31 @@ void mq_run_put_back(struct mq_run *run)
     }
 }
 
+void mq_delivery_tries(struct mq_delivery *delivery)
+{
+    size_t number = delivery->lane->number;
+    _Static_assert(8 * sizeof(delivery->tried) >= MQ_LANES_MAX, "each lane has a bit");
+    delivery->tried[number / 64] |= UINT64_C(1) << number % 64;
+}
+
+bool mq_delivery_can_move(const struct mq_delivery *delivery)
+{
+    return !delivery->run->stop.begun && is_open(delivery->route, delivery->tried);
+}
+
 bool mq_delivery_moves(struct mq_delivery *delivery)
 {
-    struct mq_route *route = delivery->route;
-    if (delivery->run->stop.begun || delivery->moves + 1 >= route->group.relays ||
-        !is_open(route, delivery->lane)) {
+    if (!mq_delivery_can_move(delivery)) {
         return false;
     }
     mq_delivery_reset(delivery);
-    delivery->moves++;
     let_wait(delivery);
     return true;
 }
 
 int64_t mq_delivery_other_s(const struct mq_delivery *delivery)
 {
-    const struct mq_route *route = delivery->route;
-    int64_t at_ms = delivery->moves + 1 < route->group.relays
-                        ? opens_ms(&route->group, delivery->lane)
-                        : INT64_MAX;
+    int64_t at_ms = opens_ms(&delivery->route->group, delivery->tried);
     return at_ms == INT64_MAX ? 0 : seconds_until(delivery->run, at_ms);
 }
 

@@ -56,10 +56,15 @@ bool mq_lane_can_start(const struct mq_lane *lane);
 bool mq_run_can_start(const struct mq_run *run);
 /* Puts mail back whose routes have no open lane any more. */
 void mq_run_put_back(struct mq_run *run);
-/* If another relay of its route can take the delivery, lets it begin there and returns true. If its
- * domains have no room, it waits or has gone back. */
+/* Notes that the delivery begins at its lane: it does not come back there. */
+void mq_delivery_tries(struct mq_delivery *delivery);
+/* Whether a relay of its route where it has not been is open. */
+bool mq_delivery_can_move(const struct mq_delivery *delivery);
+/* If a relay of its route where it has not been can take the delivery, lets it begin there and
+ * returns true. If its domains have no room, it waits or has gone back. */
 bool mq_delivery_moves(struct mq_delivery *delivery);
-/* In how many seconds another relay of its route may take the delivery; 0: none will. */
+/* In how many seconds a relay of its route where it has not been may take the delivery; 0: none
+ * will. */
 int64_t mq_delivery_other_s(const struct mq_delivery *delivery);
 
 /* How many jobs to claim besides those that wait; `settles`: in a transaction that is due anyhow.

@@ -1,4 +1,5 @@
 /* Recovery: leases whose worker is gone. */
+#include "queue/config/relays.h"
 #include "queue_fixture.h"
 
 static const struct mq_recorded nothing = {.outcome = MQ_OUTCOME_UNCERTAIN},
@@ -284,6 +285,35 @@ static void test_a_thousand_a_turn(void **state)
     fx_close(&fx);
 }
 
+/* A claim that is switched off says so only when all is recovered. Until then it says which relays
+ * are paused. */
+static void test_more_while_off(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    struct mq_relay_pause pause = {
+        .relay = "smtp://relay", .reason = "down", .retry_after_s = 3600};
+    struct mq_relay_state relays[] = {{.name = "smtp://relay"}, {.name = "smtp://other"}};
+    fx_open(&fx);
+    for (int i = 0; i < 1001; i++) {
+        fx_mail(&fx, "a@example.org");
+    }
+    fx.request.limit = 1001;
+    fx_claim(&fx);
+    assert_int_equal(mq_queue_pause_relay(fx.queue, &pause, &fx.err), MQ_OK);
+    fx_set(&fx, "mailQueueEnabled", "0");
+    fx.now_s += 900;
+    fx.request.relays = relays;
+    fx.request.relay_count = 2;
+    assert_int_equal(fx_claim(&fx), 0);
+    assert_int_equal(fx.claim.end, MQ_CLAIM_MORE);
+    assert_int_equal(relays[0].until_s, START + 3600);
+    assert_int_equal(fx_claim(&fx), 0);
+    assert_int_equal(fx.claim.end, MQ_CLAIM_DISABLED);
+    assert_int_equal(fx_int(&fx, "SELECT count(*) FROM mail_queue WHERE status = 'sending'"), 0);
+    fx_close(&fx);
+}
+
 /* Deleting large messages holds the write lock for a long time, so a cycle deletes only a few. */
 static void test_large(void **state)
 {
@@ -374,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_recovery_without_claim),
         cmocka_unit_test(test_sending_without_token),
         cmocka_unit_test(test_a_thousand_a_turn),
+        cmocka_unit_test(test_more_while_off),
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_claim_fails_settle_stands),
     };

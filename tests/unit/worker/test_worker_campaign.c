@@ -2,6 +2,7 @@
 #include "worker_fake.h"
 
 #include "campaign/adding.h"
+#include "db/db.h"
 #include "mime/compose/composer.h"
 #include "mime/template/campaign_message.h"
 #include "queue/campaign/campaign.h"
@@ -124,6 +125,79 @@ static void test_cannot_be_rendered(void **state)
     fx_assert_text(&scene->fx, "SELECT state FROM mail_campaign", "finished");
 }
 
+/* ---- a lock of another program ---- */
+
+/* The application has locked the setting that says whether campaigns run, and works on. */
+static struct {
+    struct scene_worker *scene;
+    const struct mq_db_driver *file;
+    struct mq_db_driver driver;
+    enum mq_status status;
+    int64_t until_ms;
+    int asked;
+} lock;
+
+static enum mq_status run_locked(struct mq_db *db, const struct mq_query *query,
+                                 struct mq_error *err)
+{
+    bool is = query->param_count == 1 && query->params[0].s.data &&
+              mq_str_equal(query->params[0].s, MQ_STR("mailCampaigns"));
+    if (is && lock.scene->boot_ms < lock.until_ms) {
+        lock.asked++;
+        lock.scene->boot_ms += 5000; /* busyTimeout */
+        return mq_error_set(err, lock.status, "database", "the database is locked");
+    }
+    return lock.file->run(db, query, err);
+}
+
+static void lock_for(struct scene_worker *scene, int64_t ms, enum mq_status status)
+{
+    struct mq_db *db = mq_queue_db(scene->fx.queue);
+    lock.scene = scene;
+    lock.file = lock.file ? lock.file : db->driver;
+    lock.driver = *lock.file;
+    lock.driver.run = run_locked;
+    lock.until_ms = scene->boot_ms + ms;
+    lock.status = status;
+    lock.asked = 0;
+    db->driver = &lock.driver;
+    fx_set_raw(&scene->fx, "mailCampaigns", "1");
+    scene->options.daemon = true;
+    scene->options.time_limit_s = 120;
+}
+
+static int unlock(void **state)
+{
+    struct scene_worker *scene = *state;
+    mq_queue_db(scene->fx.queue)->driver = lock.file;
+    return scene_worker_teardown(state);
+}
+
+/* A daemon waits for the lock. */
+static void test_locked(void **state)
+{
+    static const enum mq_status all[] = {MQ_BUSY, MQ_TX_ABORTED};
+    struct scene_worker *scene = *state;
+    for (size_t i = 0; i < 2; i++) {
+        lock_for(scene, 20000, all[i]);
+        enqueue_mails(scene, 3);
+        run_until(scene, MQ_RUN_TIME);
+        assert_int_equal(scene->report.sent, 3);
+        assert_in_range(lock.asked, 3, 20);
+        fx_assert_text(&scene->fx, "SELECT value FROM config WHERE key = 'mailCampaigns'", "0");
+    }
+}
+
+/* It waits as long as for a lock on all, and ends in order. */
+static void test_locked_for_long(void **state)
+{
+    struct scene_worker *scene = *state;
+    lock_for(scene, 3600000, MQ_BUSY);
+    assert_int_equal(run_worker(scene), MQ_BUSY);
+    assert_in_range(scene->report.ms, 30000, 45000);
+    assert_int_equal(count_files(scene, ".intent"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +206,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_throws, scene_worker_setup, scene_worker_teardown),
         cmocka_unit_test_setup_teardown(test_cannot_be_rendered, scene_worker_setup,
                                         scene_worker_teardown),
+        cmocka_unit_test_setup_teardown(test_locked, scene_worker_setup, unlock),
+        cmocka_unit_test_setup_teardown(test_locked_for_long, scene_worker_setup, unlock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -348,6 +348,110 @@ static void test_greylisting(void **state)
     assert_int_equal(count_jobs(scene, NULL), 0);
 }
 
+/* ---- a daemon that has nothing to judge by ---- */
+
+static int64_t begun_ms, settled_ms;
+
+static void note_settled(struct scene_worker *scene)
+{
+    if (settled_ms == 0 && scene->relay.submits > 0 && count_jobs(scene, "sending") == 0) {
+        settled_ms = scene->boot_ms - begun_ms;
+    }
+}
+
+static void run_daemon(struct scene_worker *scene, int64_t seconds, enum mq_run_end end)
+{
+    begun_ms = scene->boot_ms;
+    settled_ms = 0;
+    scene->on_wait = note_settled;
+    scene->relay.submits = 0;
+    scene->relay.sessions = 1;
+    scene->options.daemon = true;
+    scene->options.time_limit_s = seconds;
+    run_until(scene, end);
+}
+
+static void switches_off(struct fake_relay *relay, struct mq_transfer *transfer)
+{
+    if (strstr(transfer->targets[0].address, "@bad.example")) {
+        fx_set(&relay->scene->fx, "mailQueueEnabled", "0");
+    }
+}
+
+/* The queue is switched off, as a move to another database does, while the last mail is under way:
+ * that mail does not stay in sending. */
+static void test_switched_off(void **state)
+{
+    static const char *const replies[][2] = {{"451 4.3.0 no", "failed"},
+                                             {"550 rejected", "parked"}};
+    struct scene_worker *scene = *state;
+    scene->relay.answer = fail_bad;
+    scene->relay.on_body = switches_off;
+    scene->relay.latency_ms = 4000; /* a claim sees that the queue is off before the reply comes */
+    for (int i = 0; i < 2; i++) {
+        reply = replies[i][0];
+        enqueue_domains(scene, i); /* the second run's relay takes one before */
+        fx_mail(&scene->fx, "to@bad.example");
+        run_daemon(scene, 60, MQ_RUN_TIME);
+        assert_in_range(settled_ms, 9000, 11000);
+        assert_int_equal(count_jobs(scene, replies[i][1]), 1);
+        assert_int_equal(most_attempts(scene), 1);
+        fx_set(&scene->fx, "mailQueueEnabled", "1");
+        fx_sql(&scene->fx, "DELETE FROM mail_queue");
+    }
+}
+
+/* The second of a day's two tokens is free again for the other mail. */
+static void test_unexplained_has_the_last_token(void **state)
+{
+    struct scene_worker *scene = *state;
+    reply = "550 rejected";
+    scene->relay.answer = fail_bad;
+    fx_set(&scene->fx, "mailRateMode", "strict");
+    fx_set(&scene->fx, "mailLimits", "2/1d");
+    enqueue_domains(scene, 1);
+    fx_mail(&scene->fx, "to@bad.example");
+    enqueue_domains(scene, 2);
+    run_daemon(scene, 60, MQ_RUN_TIME);
+    assert_int_equal(scene->relay.accepted_count, 2);
+    assert_in_range(settled_ms, 1, 1000);
+    assert_int_equal(count_jobs(scene, "failed"), 1);
+    assert_int_equal(count_jobs(scene, "pending"), 1);
+    assert_int_equal(most_attempts(scene), 1);
+}
+
+static void fails_after_one(struct fake_relay *relay, struct mq_transfer *transfer,
+                            struct mq_target *target)
+{
+    if (relay->accepted_count > 0) {
+        fail_all(relay, transfer, target);
+    } else {
+        set_result(target, MQ_OUTCOME_DELIVERED, "250 Ok");
+    }
+}
+
+/* The relay begins to refuse everything while a limit lets one mail go at a time: it is paused, and
+ * no mail is parked. */
+static void test_unexplained_one_by_one(void **state)
+{
+    static const char *const limits[] = {"2/1d", "2/10s"}; /* the next token is far, and near */
+    struct scene_worker *scene = *state;
+    reply = "550 rejected";
+    scene->relay.answer = fails_after_one;
+    fx_set(&scene->fx, "mailRateMode", "strict");
+    for (int i = 0; i < 2; i++) {
+        fx_set(&scene->fx, "mailLimits", limits[i]);
+        scene->relay.accepted_count = 0;
+        enqueue_domains(scene, 10);
+        run_daemon(scene, 3600, MQ_RUN_RELAY);
+        assert_int_equal(scene->relay.accepted_count, 1);
+        assert_in_range(count_jobs(scene, "failed"), 3, 4);
+        assert_int_equal(count_jobs(scene, "failed") + count_jobs(scene, "pending"), 9);
+        fx_sql(&scene->fx, "DELETE FROM mail_queue; DELETE FROM mail_window;"
+                           "DELETE FROM config WHERE key = 'mailRelayPause'");
+    }
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
@@ -363,6 +467,9 @@ int main(void)
         T(test_unexplained_at_the_end),
         T(test_many_unexplained_at_the_end),
         T(test_greylisting),
+        T(test_switched_off),
+        T(test_unexplained_has_the_last_token),
+        T(test_unexplained_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

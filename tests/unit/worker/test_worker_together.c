@@ -126,12 +126,57 @@ static void test_daemon(void **state)
     check(scene, recipients);
 }
 
+/* ---- other hours while it runs ---- */
+
+/* Sets other hours each second. They are always open, but the worker has to load them. */
+static enum mq_status change_hours(struct fake_relay *relay, struct mq_error *err)
+{
+    static const char *const hours[] = {"mail: Mo-Su 00:00-24:00 UTC", "*: Mo-Su 00:00-24:00 UTC"};
+    static int64_t changed_s;
+    int64_t now_s = relay->scene->boot_ms / 1000;
+    (void)err;
+    if (now_s != changed_s) {
+        changed_s = now_s;
+        fx_set(&relay->scene->fx, "mailHours", hours[now_s % 2]);
+    }
+    return MQ_OK;
+}
+
+static void test_hours_change(void **state)
+{
+    struct scene_worker *scene = *state;
+    int64_t recipients = begin(scene);
+    scene->relay.on_step = scene->other.on_step = change_hours;
+    scene->relay.sessions = scene->other.sessions = 1;
+    scene->options.daemon = true;
+    scene->options.time_limit_s = 12 * HOUR_S;
+    run_until(scene, MQ_RUN_TIME);
+    check(scene, recipients);
+}
+
+/* A relay that is paused for a minute stays so. */
+static void test_hours_change_in_a_pause(void **state)
+{
+    struct scene_worker *scene = *state;
+    scene->dsn = "failover(a b)";
+    scene->relay.down = true;
+    scene->other.on_step = change_hours;
+    scene->other.sessions = 1;
+    scene->other.latency_ms = 1000;
+    enqueue_mails(scene, 30);
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->other.accepted_count, 30);
+    assert_int_equal(count_events(scene, MQ_EVENT_RELAY_TROUBLE), 1);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, scene_worker_setup, scene_worker_teardown)
     const struct CMUnitTest tests[] = {
         T(test_cron),
         T(test_daemon),
+        T(test_hours_change),
+        T(test_hours_change_in_a_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
