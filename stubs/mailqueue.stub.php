@@ -861,7 +861,10 @@ namespace MailQueue {
          */
         public function add(iterable $recipients, ?callable $onRefused = null): int {}
 
-        /** Starts the campaign, now or at that time. It ends when all its mails have left, failed or expired. */
+        /**
+         * Starts the campaign, now or at that time. Until then, another start() changes the time. It ends when all its
+         * mails have left, failed or expired.
+         */
         public function start(\DateTimeInterface|int|null $at = null): void {}
 
         /** Holds its mails; those that are being sent at the moment are finished. */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/json.h"
-#include "policy/event_type.h"
 #include "queue/body.h"
 #include "queue/campaign/feed.h"
 #include "queue/handle.h"
@@ -241,7 +240,7 @@ static enum mq_status retry_one(struct mq_tx *tx, int64_t id, bool reset, int64_
         status = mq_job_bring_back(job, err);
         if (status == MQ_OK) {
             status = write_retry(tx, job, reset, err);
-            mq_campaign_note(tx, job, MQ_EVENT_TRY_LATER); /* it stops if its campaign does */
+            mq_campaign_back(tx, job);
         }
         ++*changed;
     }

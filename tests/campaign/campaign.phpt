@@ -108,6 +108,11 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $ids = array_filter(array_map(fn(string $mail): string => preg_match('/^Message-ID: <[0-9a-f]{32}\.(\d+)@example\.org>/mi', $mail, $m) ? $m[1] : '', $sent));
     echo count($ids), ' ', $campaign->add($people(20, 21)), ' ', $work(), '; ', json_encode($finished), ' ', progress($campaign), "\n";
 
+    echo "-- the last recipient is forgotten before its mail is made\n";
+    $campaign->add($people(21, 22));
+    MailQueue\Internal::eraseRecipients($queue, [$pdo->query('SELECT max(id) FROM mail_recipient')->fetchColumn()]);
+    echo progress($campaign), "\n", $work(), '; ', progress($campaign), "\n";
+
     echo "-- cancel\n";
     $other = $queue->campaign('summer');
     $other->setMessage($message, type: 'news', priority: -20);
@@ -133,7 +138,15 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $late->add($people(0, 2));
     $late->start(new DateTimeImmutable('+1 hour'));
     echo $work(), '; ', progress($late), ' ', $late->progress()['startAt'] - time() > 3500 ? 'waits' : 'does not wait', "\n";
-    echo json_encode($finished), ' ', $queue->config('mailCampaigns'), "\n";
+    $late->start($at = time() + 7200);
+    echo json_encode($late->progress()['startAt'] === $at && $late->progress()['startedAt'] === $at), ' ', json_encode($finished), ' ', $queue->config('mailCampaigns'), "\n";
+    $moved = $backend->another()->queue()->campaign('moved');
+    $moved->setMessage($message, expiresAt: $at);
+    $moved->start($at - 1);
+    echo thrown(fn() => $moved->start($at)), ' ', json_encode($moved->progress()['startAt'] === $at - 1), "\n";
+    $moved->start();
+    $moved->start();
+    echo json_encode([$moved->progress()['startAt'], $moved->progress()['startedAt'] <= time()]), ' ', thrown(fn() => $moved->start($at - 1)), "\n";
 
     echo "-- claim(), and a message that is damaged\n";
     $claim = fn(): string => json_encode(array_map(fn($job): array => [$job->recipients[0], preg_match('/^Subject: .*/m', $job->message ?? '', $m) ? trim($m[0]) : null], $queue->claim(10)));
@@ -215,6 +228,9 @@ sent 7 parked 1 suppressed 0; ["spring"] state=finished recipients=13 sent=10 re
 refused {"r7@example.net":"550 no such user"} -10 campaign
 1 null sent 1 parked 0 suppressed 0; ["spring"] state=finished recipients=13 sent=11 suppressed=2 onFinished=called
 1 1 sent 1 parked 0 suppressed 0; ["spring"] state=finished recipients=14 sent=12 suppressed=2 onFinished=called
+-- the last recipient is forgotten before its mail is made
+state=running recipients=14 sent=12 suppressed=2 onFinished=called
+sent 0 parked 0 suppressed 0; state=finished recipients=14 sent=12 suppressed=2 onFinished=called
 -- cancel
 state=running recipients=1200 waiting=200 pending=996 sent=2 suppressed=2
 sent 0 parked 0 suppressed 0; state=cancelled recipients=1200 waiting=200 sent=2 suppressed=2 gone=996 0 MailQueue\Exception: a campaign that is cancelled cannot be resumed MailQueue\Exception: the campaign is cancelled: it takes no recipients any more, make another
@@ -222,7 +238,9 @@ sent 0 parked 0 suppressed 0; state=cancelled recipients=1200 waiting=200 sent=2
 MailQueue\Exception: the campaign is cancelled: it takes no recipients any more, make another state=cancelled
 -- later
 sent 0 parked 0 suppressed 0; state=running recipients=2 waiting=2 waits
-["spring"] 1
+true ["spring"] 1
+MailQueue\Exception: expiresAt: the campaign's mails expire before they could be sent; set its message with a later time, or make another campaign true
+[null,true] MailQueue\Exception: the campaign has begun already: it cannot get another start; pause() holds its mails
 -- claim(), and a message that is damaged
 [["r1@example.net","Subject: Hello Reader 1"]]
 [["r1@example.net",null]]

@@ -74,6 +74,8 @@ on_backends(['native', 'pgsql', 'mysql'], function (Backend $backend): void {
     $run('start', 'spring', '--at', '2100-01-01 08:00');
     $run('create', 'spring', $message, '--type', 'news', '--priority', '-20', '--max-attempts', '1', '--expires', '2100-01-02');
     $run('start', 'spring', '--at', '2100-01-01 08:00');
+    $run('start', 'spring', '--at', '2100-01-01 09:00');
+    echo gmdate('H:i', $queue->campaign('spring')->progress()['startAt']), "\n";
     $run('pause', 'spring');
     $run('resume', 'spring');
     $run('create', 'spring', $message);
@@ -192,6 +194,9 @@ create spring message.json --type news --priority -20 --max-attempts 1 --expires
 The message is set. Next: mailqueue campaign add spring FILE
 start spring --at 2100-01-01 08:00: exit 0
 spring starts at TIME: 0 of 7 recipients are done.
+start spring --at 2100-01-01 09:00: exit 0
+spring starts at TIME: 0 of 7 recipients are done.
+09:00
 pause spring: exit 0
 spring is paused: 0 of 7 recipients are done.
 resume spring: exit 0

@@ -1,5 +1,5 @@
 --TEST--
-retryFailed() brings mails back and lets the campaign run for them in one transaction: if it breaks off in any place, another call completes it
+retryFailed() brings mails back and lets the campaign run for them in one transaction: if it breaks off in any place, another call completes it; MailQueue::retryFailed() lets it run again, too
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -51,6 +51,18 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $work(false);
     $shown('sent');
     echo "$calls call\n";
+
+    $campaign->add(['last@example.org']);
+    $work(true);
+    $shown('one more');
+    $queue->retryFailed([$campaign->failures()[0]->id]);
+    $shown('by the queue');
+    $campaign->pause();
+    echo $campaign->progress()['held'], ' held by ', $campaign->progress()['state'], "\n";
+    $campaign->resume();
+    $work(false);
+    $shown('sent');
+    echo "$calls call\n";
 });
 ?>
 --EXPECT--
@@ -60,4 +72,9 @@ the last ones: state=running pending=500 refused=100
 100 0
 again: state=running pending=600
 sent: state=finished sent=600
+1 call
+one more: state=finished sent=600 refused=1
+by the queue: state=running pending=1 sent=600
+1 held by paused
+sent: state=finished sent=601
 1 call

@@ -1,5 +1,5 @@
 --TEST--
-Workers beside each other on a campaign: one waits while another one feeds it; pause() and cancel() act at once on workers in the middle of it
+Workers beside each other on a campaign: one waits while another one feeds it, but not for one that starts later; pause() and cancel() act at once on workers in the middle of it
 --EXTENSIONS--
 mailqueue
 pdo_sqlite
@@ -24,7 +24,7 @@ putenv('XDG_STATE_HOME=' . temp_directory());
 $directory = temp_directory();
 
 /** A campaign with so many recipients, which runs. */
-function campaign(Backend $backend, string $name, int $count): MailQueue\Campaign
+function campaign(Backend $backend, string $name, int $count, ?int $at = null): MailQueue\Campaign
 {
     $campaign = $backend->queue()->campaign($name);
     $campaign->setMessage(['from' => 'news@example.org', 'subject' => 'Hello', 'text' => 'Hello']);
@@ -33,7 +33,7 @@ function campaign(Backend $backend, string $name, int $count): MailQueue\Campaig
             yield "ann$i@example.com";
         }
     })());
-    $campaign->start();
+    $campaign->start($at);
     return $campaign;
 }
 
@@ -48,6 +48,12 @@ on_backends(['pgsql', 'mysql'], function (Backend $backend) use ($directory): vo
     echo $backend->queue()->diagnostics()['workers'], " waits\n";
     $other->commit();
     echo $worker->end()[0];
+
+    campaign($backend, 'tomorrow', 0, time() + 86400);
+    $other->beginTransaction();
+    $other->query('SELECT id FROM mail_campaign FOR UPDATE')->fetchAll(); // as an application that adds recipients
+    echo 'for later: ', $backend->queue()->runWorker('null://null', log: '', timeLimit: 5)->end, "\n";
+    $other->rollBack();
 });
 
 on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend) use ($directory): void {
@@ -56,7 +62,12 @@ on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend) use ($dire
         $file = "$directory/$backend->name.$act";
         $lines = fn(): int => count(@file($file) ?: []);
         $workers = [new Other(WORKER, $backend->dsn, $file), new Other(WORKER, $backend->dsn, $file)];
-        must(wait_until(fn() => $lines() > 100), 'they send');
+        $gone = 0;
+        must(wait_until(function () use ($backend, $campaign, $lines, &$gone): bool {
+            $gone = max($gone, $campaign->progress()['gone'], $backend->queue()->campaigns(1)[0]['gone']);
+            return $lines() > 500;
+        }), 'they send');
+        must($gone === 0, 'what is sent while progress() reads is not shown as deleted');
         $campaign->$act();
         $most = $campaign->progress()['sending'] + $lines(); // one can be in both, none in neither
         array_map(fn(Other $worker) => $worker->end(), $workers);
@@ -71,5 +82,6 @@ on_backends(['sqlite', 'pgsql', 'mysql'], function (Backend $backend) use ($dire
 --EXPECT--
 1 waits
 empty 10
+for later: empty
 pause: paused, in the middle, complete
 cancel: cancelled, in the middle, complete

@@ -94,6 +94,19 @@ static enum mq_status check(const struct mq_campaign *campaign, enum mq_campaign
                               "the campaign has no message: set it before the start");
 }
 
+/* Of a campaign that runs: a start that is still to come can get another time. */
+static enum mq_status check_move(const struct mq_tx *tx, const struct mq_campaign *campaign,
+                                 int64_t start_at, bool *moves, struct mq_error *err)
+{
+    bool begun = campaign->start_at <= tx->now_s;
+    *moves = !begun && start_at != campaign->start_at;
+    return !begun || start_at <= tx->now_s
+               ? MQ_OK
+               : mq_error_set(err, MQ_CONFIG, "state",
+                              "the campaign has begun already: it cannot get another start; "
+                              "pause() holds its mails");
+}
+
 /* Writes the state; `started` keeps the time of the first start. */
 static enum mq_status write_state(struct mq_tx *tx, int64_t id, enum mq_campaign_act act,
                                   int64_t start_at, struct mq_error *err)
@@ -129,13 +142,16 @@ static enum mq_status act_on(struct mq_tx *tx, int64_t id, enum mq_campaign_act 
     struct mq_campaign campaign = {0};
     MQ_TRY(lock_jobs(tx->queue, id, err));
     MQ_TRY(mq_campaign_lock(tx->queue, id, &campaign, err));
-    bool is_so = campaign.state == acts[act].to;
+    bool is_so = campaign.state == acts[act].to, changes = !is_so;
     enum mq_status status = is_so ? MQ_OK : check(&campaign, act, err);
+    if (is_so && act == MQ_CAMPAIGN_START) {
+        status = check_move(tx, &campaign, start_at, &changes, err);
+    }
     mq_campaign_clear(&campaign);
-    if (status == MQ_OK && !is_so) {
+    if (status == MQ_OK && changes) {
         status = write_state(tx, id, act, start_at, err);
     }
-    return status == MQ_OK && !is_so ? change_jobs(tx->queue, id, act, err) : status;
+    return status == MQ_OK && changes ? change_jobs(tx->queue, id, act, err) : status;
 }
 
 enum mq_status mq_campaign_do(struct mq_queue *queue, int64_t id, enum mq_campaign_act act,
@@ -180,41 +196,6 @@ static struct mq_value greatest(const struct mq_campaign_list *list)
     return mq_int(list->items[0].campaign.id);
 }
 
-static enum mq_status count_live(struct mq_queue *queue, struct mq_campaign_progress *out,
-                                 struct mq_error *err)
-{
-    struct mq_args args = MQ_ARGS(mq_cstr(mq_state_name(MQ_PARKED)), mq_int(out->campaign.id));
-    enum mq_status status = mq_sql_query_template(
-        queue,
-        "SELECT status, count(*) FROM {t} WHERE " MQ_LIVE_SQL " AND status <> ?1 GROUP BY status",
-        args, err);
-    while (mq_sql_next(queue, &status, err)) {
-        enum mq_state state;
-        if (mq_state_parse(mq_sql_column_str(queue, 0), &state)) {
-            out->jobs[state] = mq_sql_column_int(queue, 1);
-        }
-    }
-    return status;
-}
-
-/* Counts all of a list as pending: an index has their number, but not their states. */
-static enum mq_status sum_live(struct mq_queue *queue, const struct mq_campaign_list *list,
-                               struct mq_error *err)
-{
-    enum mq_status status = mq_sql_query_template(
-        queue,
-        "SELECT id, (SELECT count(*) FROM {t} WHERE " MQ_LIVE_OF " = {M}.id) FROM {M} "
-        "WHERE id >= ?1 AND id <= ?2",
-        MQ_ARGS(least(list), greatest(list)), err);
-    while (mq_sql_next(queue, &status, err)) {
-        struct mq_campaign_progress *one = find(list, mq_sql_column_int(queue, 0));
-        if (one) {
-            one->jobs[MQ_PENDING] = mq_sql_column_int(queue, 1);
-        }
-    }
-    return status;
-}
-
 /* Finds the newest parked job that is not looked at. 0: there is none. */
 static enum mq_status find_limit(struct mq_queue *queue, const struct mq_campaign_list *list,
                                  int64_t *id, struct mq_error *err)
@@ -228,26 +209,57 @@ static enum mq_status find_limit(struct mq_queue *queue, const struct mq_campaig
                                  MQ_ARGS(mq_int(list->parked_most)), id, err);
 }
 
-/* Counts the parked jobs of all campaigns of the list in one statement: an index finds parked jobs,
- * but not those of one campaign. */
-static enum mq_status count_parked(struct mq_queue *queue, struct mq_campaign_list *list,
-                                   struct mq_error *err)
+/* Columns: campaign, status, parked_for, jobs, recipients, fed, sent, suppressed. An index finds
+ * parked jobs, but not those of one campaign. */
+#define PARKED_JOBS                                                                    \
+    "SELECT campaign_id, 'parked', parked_for, count(*), 0, 0, 0, 0 FROM {t} "         \
+    "WHERE status = 'parked' AND id > ?3 AND campaign_id >= ?1 AND campaign_id <= ?2 " \
+    "GROUP BY campaign_id, parked_for UNION ALL "
+#define LIVE_JOBS                                                    \
+    "SELECT campaign_id, status, '', count(*), 0, 0, 0, 0 FROM {t} " \
+    "WHERE " MQ_LIVE_OF " >= ?1 AND " MQ_LIVE_OF " <= ?2 GROUP BY campaign_id, status UNION ALL "
+#define ROW(jobs)                                                                     \
+    "SELECT id, 'pending', '', " jobs ", recipients, fed, sent, suppressed FROM {M} " \
+    "WHERE id >= ?1 AND id <= ?2"
+
+static void add_row(struct mq_queue *queue, struct mq_campaign_progress *to)
+{
+    struct mq_campaign *campaign = &to->campaign;
+    int64_t count = mq_sql_column_int(queue, 3);
+    enum mq_state state;
+    if (mq_state_parse(mq_sql_column_str(queue, 1), &state)) {
+        to->jobs[state] += count;
+    }
+    to->refused += mq_str_equal(mq_sql_column_str(queue, 2), MQ_STR("refused")) ? count : 0;
+    campaign->recipients += mq_sql_column_int(queue, 4);
+    campaign->fed += mq_sql_column_int(queue, 5);
+    campaign->sent += mq_sql_column_int(queue, 6);
+    campaign->suppressed += mq_sql_column_int(queue, 7);
+}
+
+/* Counts in one statement, so that a job that is settled meanwhile is in exactly one number. For a
+ * part, all that are not parked count as pending: an index has their number, but not their states.
+ */
+static enum mq_status count_jobs(struct mq_queue *queue, struct mq_campaign_list *list,
+                                 struct mq_error *err)
 {
     int64_t behind;
     MQ_TRY(find_limit(queue, list, &behind, err));
     list->is_part = behind > 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct mq_campaign *campaign = &list->items[i].campaign;
+        campaign->recipients = campaign->fed = campaign->sent = campaign->suppressed = 0;
+    }
     enum mq_status status = mq_sql_query_template(
         queue,
-        "SELECT campaign_id, parked_for, count(*) FROM {t} WHERE status = 'parked' AND id > ?3 "
-        "AND campaign_id >= ?1 AND campaign_id <= ?2 GROUP BY campaign_id, parked_for",
+        list->parked_most
+            ? PARKED_JOBS ROW("(SELECT count(*) FROM {t} WHERE " MQ_LIVE_OF " = {M}.id)")
+            : PARKED_JOBS LIVE_JOBS ROW("0"),
         MQ_ARGS(least(list), greatest(list), mq_int(behind)), err);
     while (mq_sql_next(queue, &status, err)) {
         struct mq_campaign_progress *one = find(list, mq_sql_column_int(queue, 0));
-        int64_t count = one ? mq_sql_column_int(queue, 2) : 0;
         if (one) {
-            one->jobs[MQ_PARKED] += count;
-            one->refused +=
-                mq_str_equal(mq_sql_column_str(queue, 1), MQ_STR("refused")) ? count : 0;
+            add_row(queue, one);
         }
     }
     return status;
@@ -277,13 +289,10 @@ static enum mq_status complete_all(struct mq_tx *tx, struct mq_campaign_list *li
 {
     int64_t token_s;
     MQ_TRY(tx->settings.bucket.limit > 0 ? mq_limit_look(tx, &token_s, err) : MQ_OK);
-    MQ_TRY(count_parked(tx->queue, list, err));
-    MQ_TRY(list->parked_most ? sum_live(tx->queue, list, err) : MQ_OK);
+    MQ_TRY(count_jobs(tx->queue, list, err));
     for (size_t i = 0; i < list->count; i++) {
         struct mq_campaign_progress *one = &list->items[i];
-        bool is_part = list->parked_most != 0;
-        MQ_TRY(is_part ? MQ_OK : count_live(tx->queue, one, err));
-        MQ_TRY(is_part && !runs(one)
+        MQ_TRY(list->parked_most && !runs(one)
                    ? MQ_OK
                    : mq_campaign_terms(tx->queue, one->campaign.id, &one->expires_at, NULL, err));
         MQ_TRY(expect(tx, one, err));
@@ -411,18 +420,13 @@ static enum mq_status check_retry(struct mq_queue *queue, int64_t id, struct mq_
                               mq_campaign_state_name(state));
 }
 
-/* Brings jobs back and lets a finished campaign run for them, in one transaction: after a crash
- * between the two, the campaign would have ended with mails that are still to be sent. */
-static enum mq_status retry_some(struct mq_queue *queue, int64_t id, const struct mq_ids *ids,
-                                 int64_t *changed, struct mq_error *err)
+static enum mq_status retry_some(struct mq_queue *queue, const struct mq_ids *ids, int64_t *changed,
+                                 struct mq_error *err)
 {
     struct mq_tx tx = {.queue = queue};
     enum mq_status status = MQ_OK;
     while (mq_tx_next(&tx, &status, err)) {
         status = mq_retry_within(&tx, ids, true, changed, err);
-        if (status == MQ_OK && *changed > 0) {
-            status = mq_campaign_run_again(queue, id, err);
-        }
     }
     mq_tx_leave_free(queue, status == MQ_OK ? tx.locked_ms : 0);
     return status;
@@ -438,7 +442,7 @@ enum mq_status mq_campaign_retry(struct mq_queue *queue, int64_t id, int64_t *ch
     do {
         MQ_TRY(next_ids(queue, id, items, &count, err));
         const struct mq_ids ids = {items, count};
-        MQ_TRY(retry_some(queue, id, &ids, &some, err));
+        MQ_TRY(retry_some(queue, &ids, &some, err));
         *changed += some;
     } while (count == RETRY_CHUNK);
     return MQ_OK;

@@ -84,8 +84,8 @@ enum mq_status mq_campaign_check_expiry(struct mq_queue *queue, int64_t id, int6
                                         struct mq_error *err);
 
 /* What a person does with a campaign. MQ_CONFIG if its state does not allow it; no change if it has
- * the state already. After `cancel` and `pause`, no mail of it is claimed; what is being sent is
- * finished. */
+ * the state already, but a start that is still to come gets the new time. After `cancel` and
+ * `pause`, no mail of it is claimed; what is being sent is finished. */
 enum mq_campaign_act {
     MQ_CAMPAIGN_START, /* draft → running */
     MQ_CAMPAIGN_PAUSE,

@@ -29,12 +29,17 @@ enum mq_status mq_campaign_switch(struct mq_queue *queue, bool on, struct mq_err
     return mq_config_put(queue, mq_config_keys[MQ_KEY_CAMPAIGNS].name, on ? "1" : "0", err);
 }
 
-enum mq_status mq_campaign_run_again(struct mq_queue *queue, int64_t id, struct mq_error *err)
+static enum mq_status run_again(struct mq_queue *queue, int64_t id, struct mq_error *err)
 {
-    MQ_TRY(mq_sql_exec_text(queue,
+    return mq_sql_exec_text(queue,
                             "UPDATE {M} SET state = 'running', finished_at = NULL WHERE id = ?1 "
                             "AND state = 'finished'",
-                            MQ_ARGS(mq_int(id)), err));
+                            MQ_ARGS(mq_int(id)), err);
+}
+
+enum mq_status mq_campaign_run_again(struct mq_queue *queue, int64_t id, struct mq_error *err)
+{
+    MQ_TRY(run_again(queue, id, err));
     return mq_campaign_switch(queue, true, err);
 }
 
@@ -71,6 +76,7 @@ struct mq_campaign_counts {
     struct mq_campaign_counts *next; /* with a larger id */
     int64_t id;
     int64_t sent, suppressed, uncertain;
+    bool back; /* a parked job waits again */
 };
 
 /* The counts of a campaign, in the order of ids, in which all transactions lock the rows; NULL
@@ -92,17 +98,28 @@ static struct mq_campaign_counts *counts_of(struct mq_tx *tx, int64_t id)
     return counts;
 }
 
+static struct mq_campaign_counts *noted(struct mq_tx *tx, const struct mq_job *job)
+{
+    struct mq_campaign_counts *counts = job->campaign_id ? counts_of(tx, job->campaign_id) : NULL;
+    tx->campaigns_failed = tx->campaigns_failed || (job->campaign_id && !counts);
+    return counts;
+}
+
 void mq_campaign_note(struct mq_tx *tx, const struct mq_job *job, int type)
 {
-    if (!job->campaign_id || type == MQ_EVENT_CLAIMED) {
-        return;
-    }
-    struct mq_campaign_counts *counts = counts_of(tx, job->campaign_id);
-    tx->campaigns_failed = tx->campaigns_failed || !counts;
+    struct mq_campaign_counts *counts = type == MQ_EVENT_CLAIMED ? NULL : noted(tx, job);
     if (counts) {
         counts->sent += type == MQ_EVENT_SENT;
         counts->suppressed += type == MQ_EVENT_SUPPRESSED;
         counts->uncertain += type == MQ_EVENT_UNCERTAIN;
+    }
+}
+
+void mq_campaign_back(struct mq_tx *tx, const struct mq_job *job)
+{
+    struct mq_campaign_counts *counts = noted(tx, job);
+    if (counts) {
+        counts->back = true;
     }
 }
 
@@ -128,6 +145,7 @@ static enum mq_status write_counts(struct mq_queue *queue, const struct mq_campa
                             "UPDATE {M} SET sent = sent + ?1, suppressed = suppressed + ?2, "
                             "uncertain = uncertain + ?3 WHERE id = ?4",
                             args, err));
+    MQ_TRY(counts->back ? run_again(queue, counts->id, err) : MQ_OK);
     MQ_TRY(mq_campaign_int(queue,
                            "SELECT CASE WHEN state = 'paused' THEN 1 ELSE 0 END FROM {M} "
                            "WHERE id = ?1 AND state IN ('paused', 'cancelled'){u}",
@@ -140,9 +158,11 @@ enum mq_status mq_campaign_count(struct mq_tx *tx, struct mq_error *err)
     if (tx->campaigns_failed) {
         return mq_error_nomem(err);
     }
+    bool back = false;
     for (const struct mq_campaign_counts *c = tx->campaigns; c; c = c->next) {
         MQ_TRY(write_counts(tx->queue, c, err));
+        back = back || c->back;
     }
     mq_campaign_forget(tx);
-    return MQ_OK;
+    return back ? mq_campaign_switch(tx->queue, true, err) : MQ_OK; /* locked after all rows */
 }

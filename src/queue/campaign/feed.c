@@ -138,8 +138,10 @@ static enum mq_status feed_some(struct mq_tx *tx, const struct mq_campaign *camp
     }
     MQ_TRY(piece_end(tx->queue, campaign, room, &next.to, err));
     MQ_TRY(make_jobs(tx, campaign, &next, fed, err));
+    struct mq_args args = MQ_ARGS(mq_int(next.to), mq_int(*fed), mq_int(campaign->id));
+    *fed = *fed > 0 ? *fed : 1; /* the last ones are erased: the next claim can end the campaign */
     return mq_sql_exec_text(tx->queue, "UPDATE {M} SET fed_to = ?1, fed = fed + ?2 WHERE id = ?3",
-                            MQ_ARGS(mq_int(next.to), mq_int(*fed), mq_int(campaign->id)), err);
+                            args, err);
 }
 
 /* ---- the end ---- */
@@ -172,7 +174,7 @@ static enum mq_status end(struct mq_tx *tx, const struct mq_campaign *campaign,
                             MQ_ARGS(mq_int(tx->now_s), mq_int(campaign->id)), err);
 }
 
-/* Feeds or ends a campaign that runs. *fed: it has new jobs. */
+/* Feeds or ends a campaign that runs. *fed > 0: the next claim can do more for it. */
 static enum mq_status go_on(struct mq_tx *tx, const struct mq_campaign *campaign,
                             struct mq_claim *claim, int64_t *fed, struct mq_error *err)
 {
@@ -186,20 +188,23 @@ static enum mq_status go_on(struct mq_tx *tx, const struct mq_campaign *campaign
     return live == 0 ? end(tx, campaign, claim, err) : MQ_OK;
 }
 
-static enum mq_status count_running(struct mq_queue *queue, int64_t *running, struct mq_error *err)
+/* Counts those that start at `to` at the latest. */
+static enum mq_status count_running(struct mq_queue *queue, int64_t to, int64_t *running,
+                                    struct mq_error *err)
 {
-    return mq_campaign_int(queue, "SELECT count(*) FROM {M} WHERE state = 'running'", MQ_NO_ARGS,
-                           running, err);
+    return mq_campaign_int(queue,
+                           "SELECT count(*) FROM {M} WHERE state = 'running' AND start_at <= ?1",
+                           MQ_ARGS(mq_int(to)), running, err);
 }
 
 /* Another run may be feeding a campaign, which mq_campaigns_find() skips then. So a claim that
  * found nothing is not the last one. */
-static enum mq_status wait_for_others(struct mq_queue *queue, size_t found, struct mq_claim *claim,
+static enum mq_status wait_for_others(struct mq_tx *tx, int64_t found, struct mq_claim *claim,
                                       struct mq_error *err)
 {
     int64_t running = 0;
-    MQ_TRY(count_running(queue, &running, err));
-    if (running > (int64_t)found) {
+    MQ_TRY(count_running(tx->queue, tx->now_s, &running, err));
+    if (running > found) {
         claim->end = MQ_CLAIM_LIMIT;
     }
     return MQ_OK;
@@ -213,7 +218,7 @@ static enum mq_status switch_off(struct mq_queue *queue, struct mq_error *err)
     char *on = NULL;
     MQ_TRY(mq_config_lock(queue, mq_config_keys[MQ_KEY_CAMPAIGNS].name, &on, err));
     free(on);
-    MQ_TRY(count_running(queue, &running, err));
+    MQ_TRY(count_running(queue, INT64_MAX, &running, err));
     return running ? MQ_OK : mq_campaign_switch(queue, false, err);
 }
 
@@ -229,12 +234,14 @@ static enum mq_status feed_all(struct mq_tx *tx, const struct mq_campaigns_found
                                struct mq_claim *claim, struct mq_error *err)
 {
     bool any = false;
+    int64_t begun = 0;
     for (size_t i = 0; i < running->count; i++) {
         const struct mq_campaign *campaign = &running->items[i];
         int64_t fed = 0;
         if (campaign->start_at > tx->now_s) {
             note_start(claim, campaign->start_at);
         } else {
+            begun++;
             MQ_TRY(go_on(tx, campaign, claim, &fed, err));
         }
         any = any || fed > 0;
@@ -243,7 +250,7 @@ static enum mq_status feed_all(struct mq_tx *tx, const struct mq_campaigns_found
         claim->end = MQ_CLAIM_MORE;
     }
     if (claim->end == MQ_CLAIM_EMPTY && tx->queue->dialect->shared) {
-        MQ_TRY(wait_for_others(tx->queue, running->count, claim, err));
+        MQ_TRY(wait_for_others(tx, begun, claim, err));
     }
     return running->count ? MQ_OK : switch_off(tx->queue, err);
 }

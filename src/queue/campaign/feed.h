@@ -15,8 +15,10 @@ enum mq_status mq_campaign_feed(struct mq_tx *tx, const struct mq_claim_request 
                                 struct mq_claim *claim, struct mq_error *err);
 /* Notes an event of a campaign's job. */
 void mq_campaign_note(struct mq_tx *tx, const struct mq_job *job, int type);
-/* Writes what was noted, before the commit; then takes jobs that came back off campaigns that do
- * not run. */
+/* Notes that a campaign's parked job waits again. */
+void mq_campaign_back(struct mq_tx *tx, const struct mq_job *job);
+/* Writes what was noted, before the commit; then lets finished campaigns run again for their jobs
+ * that came back, and takes such jobs off campaigns that are paused or cancelled. */
 enum mq_status mq_campaign_count(struct mq_tx *tx, struct mq_error *err);
 void mq_campaign_forget(struct mq_tx *tx);
 
