@@ -54,12 +54,14 @@ $run = static function (string ...$more) use ($words, $environment, $shown): voi
     [$code, $output, $errors] = cli($words(...$more), $environment);
     echo "exit $code: ", $shown($output . $errors);
 };
-/** @return resource a daemon */
-$daemon = static function (array $more = [], array $names = []) use ($words, $environment, $dir) {
+/** @return resource a run that goes on */
+$begin = static function (array $more, array $names = []) use ($words, $environment, $dir) {
     $names += $environment + ['PATH' => getenv('PATH'), 'HOME' => $dir] + sanitizer_environment();
-    return proc_open(cli_command($words('--daemon', '--grace', '1', ...$more)), [['file', '/dev/null', 'r'], ['file', "$dir/out", 'w'], ['redirect', 1]], $pipes, $dir, $names);
+    return proc_open(cli_command($words(...$more)), [['file', '/dev/null', 'r'], ['file', "$dir/out", 'w'], ['redirect', 1]], $pipes, $dir, $names);
 };
+$daemon = static fn(array $more = [], array $names = []) => $begin(['--daemon', '--grace', '1', ...$more], $names);
 $pid = static fn($process): int => proc_get_status($process)['pid'];
+$lives = static fn(string $file): bool => posix_kill((int) substr(strrchr($file, '.'), 1), 0);
 $workers = static fn(int $count): bool => wait_until(static fn(): bool => (new MailQueue($app))->diagnostics()['workers'] === $count);
 $empty = static fn(): bool => wait_until(static fn(): bool => $queue->jobs() === []);
 $ends = static function ($process) use ($dir, $shown): void {
@@ -164,6 +166,18 @@ $ends($process);
 echo $sent(), "\n";
 $queue->delete(array_column($queue->jobs(limit: 100), 'id'));
 
+echo "-- a message limit is for all processes, also for those that find no worker slot at first\n";
+$queue->setConfig('mailMaxWorkers', '1');
+$fill(9, 'stuck');
+$process = $begin(['--message-limit', '6']);
+must(wait_until(static fn(): bool => is_file("$dir/stuck") && count($own = glob("$dir/pid.*")) === 3 && count(array_filter($own, $lives)) === 1), 'two have ended');
+touch("$dir/unstuck");
+$ends($process);
+echo $sent(), "\n";
+$queue->setConfig('mailMaxWorkers', null);
+$queue->delete(array_column($queue->jobs(), 'id'));
+array_map(unlink(...), ["$dir/stuck", "$dir/unstuck"]);
+
 echo "-- one is stuck\n";
 $process = $daemon();
 must($workers(3), 'all three work');
@@ -226,6 +240,9 @@ exit 0: mailqueue: 0 sent; stopped by a signal.
 -- a message limit is for all processes, also for those that come after others
 exit 0: mailqueue: 20 sent; %s.
 %d processes, 20 mails
+-- a message limit is for all processes, also for those that find no worker slot at first
+exit 0: mailqueue: 6 sent; the message limit is reached.
+3 processes, 6 mails
 -- one is stuck
 exit 1: mailqueue: process N was killed by signal 9.
 mailqueue: %d sent; stopped by a signal.
