@@ -201,7 +201,8 @@ final class Arguments
     public static function time(string $text): ?int
     {
         try {
-            return trim($text) === '' ? null // an empty text would mean now
+            // An empty text would mean now, and 2025 a time of today: 20:25.
+            return preg_match('/\A\s*\d{0,4}\s*\z/', $text) ? null
                 : (new \DateTimeImmutable($text, new \DateTimeZone('UTC')))->getTimestamp();
         } catch (\Exception) {
             return null;

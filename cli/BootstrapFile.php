@@ -80,7 +80,7 @@ final class BootstrapFile
             ? "failed: {$error['message']} ({$error['file']}, line {$error['line']})"
             : 'ended the program (exit or die) before it returned its array. To say what is '
                 . 'wrong, throw an exception.';
-        return Failure::show(self::$name . " $path $why", ExitCode::CONFIG, $_SERVER['argv']);
+        return Failure::show(self::$name . " $path $why", ExitCode::CONFIG, $_SERVER['argv'] ?? []);
     }
 
     /** SQLITE_BUSY and SQLITE_LOCKED by the application's own PDO: the next run may succeed. */
@@ -139,8 +139,8 @@ final class BootstrapFile
 
     private static function lint(string $path): void
     {
-        if (!function_exists('proc_open')) {
-            return; // loading the file will then show a syntax error
+        if (PHP_SAPI !== 'cli' || !function_exists('proc_open')) {
+            return; // PHP-FPM has no -l; loading the file will then show a syntax error
         }
         $command = [PHP_BINARY, '-n', '-d', 'display_errors=1', '-l', $path];
         $process = proc_open(

@@ -31,8 +31,7 @@ final class Extension
             ? 'The PHP extension is not loaded: add extension=' . current($found) . ' to php.ini.'
             : 'The PHP extension is not loaded. Install it (README, "Installation") and add '
                 . 'extension=mailqueue to php.ini, or build it here with tools/build.';
-        $isPipe = ($argv[1] ?? '') === 'bounce'; // the mail server must try again
-        return Failure::show($text, $isPipe ? ExitCode::TEMPFAIL : ExitCode::CONFIG, $argv);
+        return Failure::show($text, ExitCode::CONFIG, $argv);
     }
 
     /**

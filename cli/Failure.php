@@ -47,7 +47,9 @@ final class Failure
      */
     public static function show(string $text, int $code, array $argv): int
     {
-        $isReport = ($argv[1] ?? '') === 'bounce' && !stream_isatty(STDIN);
+        $words = array_slice($argv, 1); // options may come before the command
+        $isReport = current(array_intersect($words, array_keys(Commands::ALL))) === 'bounce'
+            && !stream_isatty(STDIN);
         $code = $isReport ? ExitCode::TEMPFAIL : $code;
         $text .= str_contains($text, 'Too many open files')
             ? ' (Raise the limit of open files: ulimit -n.)' : '';

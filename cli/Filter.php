@@ -56,7 +56,7 @@ final class Filter
             return null;
         }
         $age = Arguments::span($older);
-        $time = $age !== null ? time() - $age : strtotime("$older UTC");
+        $time = $age !== null ? time() - $age : Arguments::time($older);
         // PHP reads "30 days" as 30 days from now, which would match all mail.
         if (is_int($time) && $time > time() && !preg_match('/\A\d{4}-\d\d/', $older)) {
             throw Stop::usage('--older lies ahead, so all mail would match: write an age such as '
@@ -83,15 +83,18 @@ final class Filter
     /**
      * @param non-empty-list<?Status> $states only mails in these; null: in any
      * @param bool $isUncertain only mails that may have arrived
+     * @param int|null $until only mails up to this id; null: all
      * @return list<int> the ids of all mails that match
      */
     public function allIds(
         MailQueue $queue,
         array $states = [null],
-        bool $isUncertain = false
+        bool $isUncertain = false,
+        ?int $until = null
     ): array {
         $all = [];
-        foreach ($this->ids($queue, $states, ['uncertain' => $isUncertain]) as $ids) {
+        $more = ['uncertain' => $isUncertain, 'until' => $until];
+        foreach ($this->ids($queue, $states, $more) as $ids) {
             array_push($all, ...$ids);
         }
         return $all;

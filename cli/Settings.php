@@ -12,6 +12,11 @@ use MailQueue\OnUncertain;
 /** Settings from options, the environment and php.ini, in this order, and the queue they name. */
 final class Settings
 {
+    /** Options that name the queue beside its database, and those that say where mail goes. */
+    private const OF_QUEUE = ['table', 'config-table', 'reference-column', 'orphan-check',
+        'backoff', 'bootstrap'];
+    private const OF_RELAY = ['transport', 'relays', 'dkim', 'verdicts', 'accounts'];
+
     public readonly Bootstrap $bootstrap;
     private ?MailQueue $queue = null;
     /** @var array<string, string>|null */
@@ -20,6 +25,9 @@ final class Settings
     public function __construct(private readonly Arguments $args)
     {
         $accounts = $args->text('accounts');
+        if ($accounts === '') {
+            throw Stop::usage('--accounts is empty: give it a directory, or leave the option out.');
+        }
         $accounts === null || putenv('MAILQUEUE_ACCOUNTS=' . (realpath($accounts) ?: $accounts));
         $file = $args->text('bootstrap');
         $this->bootstrap = $file === null ? new Bootstrap() : BootstrapFile::load($file);
@@ -29,25 +37,47 @@ final class Settings
     public function command(string $words, bool $database = true): string
     {
         $line = "mailqueue $words";
-        $names = ['table', 'config-table', 'reference-column', 'backoff', 'bootstrap'];
-        foreach ([...($database ? ['database'] : []), ...$names] as $name) {
+        foreach ([...($database ? ['database'] : []), ...self::OF_QUEUE] as $name) {
             $value = $this->args->text($name);
             $line .= $value === null ? '' : " --$name " . Terminal::word($value);
         }
         return $line;
     }
 
-    /** The worker's line for a crontab, where this shell's variables and PATH do not count. */
+    /**
+     * The worker's line for a crontab, where this shell's variables, PATH and directory do not
+     * count.
+     */
     public function cronLine(): string
     {
-        $named = $this->bootstrap->queue === null && !$this->args->has('database')
-            ? Arguments::environment('MAILQUEUE_DATABASE') : null;
-        $isShown = $named !== null && !(new Named($named))->hasPassword;
-        $line = $this->command('work --quiet')
-            . ($isShown ? ' --database ' . Terminal::word($named) : '');
+        $line = ' work --quiet';
+        foreach (['database', ...self::OF_QUEUE, ...self::OF_RELAY] as $name) {
+            $value = $this->args->text($name);
+            if ($value === null && $name === 'database' && $this->bootstrap->queue === null) {
+                $named = Arguments::environment('MAILQUEUE_DATABASE');
+                $value = $named === null || (new Named($named))->hasPassword ? null : $named;
+            }
+            $line .= $value === null ? ''
+                : " --$name " . Terminal::word(self::absolute($name, $value));
+        }
         $isFound = in_array(dirname(PROGRAM), ['/usr/bin', '/bin'], true); // on cron's PATH
-        return '* * * * * ' . str_replace('%', '\\%', $isFound ? $line
-            : Terminal::word(PROGRAM) . substr($line, strlen('mailqueue')));
+        $isCrons = realpath('/usr/bin/php') === realpath(PHP_BINARY);
+        return '* * * * * ' . str_replace('%', '\\%', match (true) {
+            !$isCrons => Terminal::word(PHP_BINARY) . ' ' . Terminal::word(PROGRAM),
+            $isFound => 'mailqueue',
+            default => Terminal::word(PROGRAM),
+        } . $line);
+    }
+
+    /** An option's value for a program in another working directory. */
+    public static function absolute(string $name, string $value): string
+    {
+        $path = match ($name) {
+            'database' => (new Named($value))->path,
+            'bootstrap', 'relays', 'verdicts', 'accounts' => $value,
+            default => null,
+        };
+        return $path === null ? $value : (realpath($path) ?: $value);
     }
 
     /** The database as the user named it; not needed with a bootstrap file's queue. */

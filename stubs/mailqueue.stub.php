@@ -346,7 +346,8 @@ namespace {
          * DKIM-Signature. A mail that was to be sent later is sent then.
          *
          * @param string|null $to an address that replaces one of the recipients, also in To and Cc of a stored
-         *        message, which must not have a DKIM-Signature
+         *        message, which must not have a DKIM-Signature, nor a link to unsubscribe that names the old
+         *        address
          * @param string|null $instead the recipient that it replaces; null: the only one that was refused, or if
          *        none was, the only one that is left
          * @return int the new id

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 40245c8a3b8a7a514a1ad031ba25ee06af040f84 */
+ * Stub hash: 2e5deb269aa7c1fa1e8e4571f568dfcee7e97014 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_MailQueue___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, database, PDO, MAY_BE_STRING, NULL)

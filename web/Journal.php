@@ -22,7 +22,7 @@ final class Journal
         $log = $queue?->diagnostics()['log'] ?? '';
         $isOurs = $log !== '' && is_file($log) && !is_link($log) && is_writable($log);
         if (!$isOurs || @file_put_contents($log, "$line\n", FILE_APPEND) === false) {
-            error_log('mailqueue page: ' . Terminal::safe("$user: $what"));
+            Php::log('mailqueue page: ' . Terminal::safe("$user: $what"));
         }
     }
 }

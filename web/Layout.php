@@ -68,8 +68,8 @@ final class Layout
         ));
     }
 
-    /** A page of one sentence: a refusal, an error. */
-    public function sentence(string $title, string $text, bool $isFault): string
+    /** A page of one sentence: a refusal, an error, a link. */
+    public function sentence(string $title, string|Html $text, bool $isFault): string
     {
         $header = Html::e('header', [], Html::e('strong', ['class' => 'name'], 'mailqueue'));
         return $this->document($title, $header, Html::all(

@@ -32,6 +32,22 @@ final class OwnFile
     }
 
     /**
+     * Not by scandir(), which some hosts disable.
+     *
+     * @return ?array<string, mixed> by their names; null: the directory cannot be read
+     */
+    private function files(): ?array
+    {
+        try {
+            return iterator_to_array(
+                new \FilesystemIterator($this->directory, \FilesystemIterator::KEY_AS_FILENAME)
+            );
+        } catch (\UnexpectedValueException) {
+            return null;
+        }
+    }
+
+    /**
      * @return list<Entry> times and texts
      * @throws Refusal if they cannot be read
      */
@@ -41,10 +57,10 @@ final class OwnFile
             return [];
         }
         $path = "$this->directory/$this->name";
-        $names = $this->isOurs() ? @scandir($this->directory) : false;
+        $files = $this->isOurs() ? $this->files() : null;
         $text = match (true) {
-            $names === false => throw $this->foreign(),
-            !in_array($this->name, $names, true) => '[]',
+            $files === null => throw $this->foreign(),
+            !isset($files[$this->name]) => '[]',
             default => @file_get_contents($path),
         };
         if ($text === false) {

@@ -69,7 +69,7 @@ final class Page
     /** Answers the request that PHP has. */
     public function handle(): void
     {
-        ini_set('display_errors', '0'); // what PHP says of an error is for its log
+        Php::hideErrors();
         $this->respond()->send();
     }
 
@@ -120,6 +120,9 @@ final class Page
         if (!in_array($request->method(), ['GET', 'HEAD', 'POST'], true)) {
             throw new Refusal($texts->t('This page only knows GET and POST.'), 405);
         }
+        if ($session->isHidden && !$request->isPost() && Router::isForPeople($request)) {
+            return self::again($texts, new Layout($texts, $links));
+        }
         $isOwn = !$gate->isForeign() && $session->accepts($request->field('token'));
         if ($request->isPost() && !$isOwn) {
             throw new Refusal($texts->t('This form is not of this page, or it is too old. Nothing '
@@ -152,6 +155,14 @@ final class Page
             $this->options->bodies,
             $this->orphanCheck,
         ));
+    }
+
+    /** The same request once more, but from this page: the browser sends its cookie then. */
+    private static function again(Texts $texts, Layout $layout): Response
+    {
+        $link = Html::e('a', ['href' => ''], $texts->t('Go on to the page'));
+        $page = $layout->sentence($texts->t('You come from another site'), $link, false);
+        return new Response($page, 200, ['Refresh' => '0']);
     }
 
     private function whyClosed(Texts $texts): ?string
@@ -191,7 +202,7 @@ final class Page
                 . 'more.'),
         };
         if ($status >= 500) {
-            error_log('mailqueue page: ' . ($isKnown ? Terminal::safe($text) : $e));
+            Php::log('mailqueue page: ' . ($isKnown ? Terminal::safe($text) : $e));
         }
         if (!Router::isForPeople($request)) {
             return Response::json(['error' => $text], $status);

@@ -18,6 +18,11 @@ final class Session
     private string $number;
     private int $since = 0;
     private bool $isNew = false;
+    /**
+     * Whether another site led here without a cookie: the browser may have one, which it keeps back
+     * then (SameSite=Strict). A new one would take its place.
+     */
+    public readonly bool $isHidden;
 
     public function __construct(
         Request $request,
@@ -28,6 +33,7 @@ final class Session
         $isOurs = preg_match('/\A[0-9a-f]{32}\z/', $parts[0]) === 1;
         $this->number = $isOurs ? $parts[0] : bin2hex(random_bytes(16));
         $this->isNew = !$isOurs;
+        $this->isHidden = !$isOurs && $request->server('HTTP_SEC_FETCH_SITE') === 'cross-site';
         if ($isOurs && count($parts) === 4 && $this->key !== '') {
             [, $since, $seen, $mac] = $parts;
             $isGood = hash_equals($this->mac("$this->number.$since.$seen"), $mac)
@@ -98,10 +104,10 @@ final class Session
         return !$this->isNew && $token !== null && hash_equals($this->token(), $token);
     }
 
-    /** The Set-Cookie header; null: the browser has it already. */
+    /** The Set-Cookie header; null: the browser has it already, or may have one. */
     public function cookie(): ?string
     {
-        if (!$this->isNew && $this->since === 0) {
+        if ($this->isHidden || (!$this->isNew && $this->since === 0)) {
             return null;
         }
         $signed = "$this->number.$this->since." . time();

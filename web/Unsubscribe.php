@@ -49,7 +49,7 @@ final class Unsubscribe
     /** Answers the request that PHP has. */
     public function handle(): void
     {
-        ini_set('display_errors', '0');
+        Php::hideErrors();
         $this->respond()->send();
     }
 
@@ -63,7 +63,7 @@ final class Unsubscribe
         } catch (Refusal $e) {
             return self::page($texts, $texts->t('That did not work'), $e->status, $e->in($texts));
         } catch (\Throwable $e) {
-            error_log('mailqueue unsubscribe: ' . Terminal::safe($e->getMessage()));
+            Php::log('mailqueue unsubscribe: ' . Terminal::safe($e->getMessage()));
             return self::page($texts, $texts->t('That did not work'), 503, $texts->t('You are '
                 . 'not unsubscribed: the database does not answer. Try again in a few minutes.'));
         }
@@ -111,7 +111,7 @@ final class Unsubscribe
         try {
             $this->then === null || ($this->then)($address, $scope);
         } catch (\Throwable $e) {
-            error_log('mailqueue unsubscribe, then: ' . Terminal::safe($e->getMessage()));
+            Php::log('mailqueue unsubscribe, then: ' . Terminal::safe($e->getMessage()));
         }
     }
 

@@ -69,7 +69,7 @@ final class Webhook
     /** Answers the request that PHP has. */
     public function handle(): void
     {
-        ini_set('display_errors', '0');
+        Php::hideErrors();
         $this->respond()->send();
     }
 
@@ -80,9 +80,9 @@ final class Webhook
             [$status, $text] = [200, $this->answer($request ?? Request::fromGlobals())];
         } catch (Refusal $e) {
             [$status, $text] = [$e->status, $e->getMessage()];
-            in_array($status, [403, 503], true) && error_log("mailqueue webhook: $text");
+            in_array($status, [403, 503], true) && Php::log("mailqueue webhook: $text");
         } catch (\Throwable $e) {
-            error_log('mailqueue webhook: ' . Terminal::safe($e->getMessage()));
+            Php::log('mailqueue webhook: ' . Terminal::safe($e->getMessage()));
             [$status, $text] = [503, 'Nothing is stored: try again later.'];
         }
         return new Response("$text\n", $status, ['Content-Type' => 'text/plain; charset=utf-8']
@@ -114,7 +114,7 @@ final class Webhook
             try {
                 $recorder->record($event);
             } catch (MessageException | \ValueError $e) { // the same event would fail again
-                error_log("mailqueue webhook: $event->source: " . Terminal::safe($e->getMessage()));
+                Php::log("mailqueue webhook: $event->source: " . Terminal::safe($e->getMessage()));
             }
         }
         return $events === [] ? 'Nothing to do.' : 'Done.';

@@ -91,6 +91,7 @@ final class Mysql extends ServerDatabase
         $columns = [];
         foreach ($this->all($sql, $table) as $about) {
             $extra = strtoupper((string) $about['extra']);
+            $isMariaDb || $about = self::unescaped($about, $extra);
             $isGenerated = (string) $about['expression'] !== '';
             $type = $about['type'] . ($about['charset'] === null ? ''
                 : " CHARACTER SET $about[charset] COLLATE $about[collation]");
@@ -106,6 +107,25 @@ final class Mysql extends ServerDatabase
             );
         }
         return $columns;
+    }
+
+    /**
+     * MySQL escapes the quotes of expressions, concat(a,_utf8mb4\'x\'), and leaves out the
+     * parentheses of a default that is one, such as uuid().
+     *
+     * @param array<string, mixed> $about
+     * @return array<string, mixed>
+     */
+    private static function unescaped(array $about, string $extra): array
+    {
+        $plain = static fn (mixed $text): string
+            => (string) preg_replace('/\\\\(.)/s', '$1', (string) $text);
+        $about['expression'] = $plain($about['expression']);
+        if (str_contains($extra, 'DEFAULT_GENERATED')
+            && !str_starts_with(strtoupper((string) $about['value']), 'CURRENT_TIMESTAMP')) {
+            $about['value'] = '(' . $plain($about['value']) . ')';
+        }
+        return $about;
     }
 
     /** @param array<string, mixed> $about */

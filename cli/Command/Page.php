@@ -7,6 +7,7 @@ namespace MailQueue\Cli\Command;
 use MailQueue\Cli\Arguments;
 use MailQueue\Cli\Extension;
 use MailQueue\Cli\Named;
+use MailQueue\Cli\Settings;
 use MailQueue\Cli\Stop;
 use MailQueue\Cli\Terminal;
 
@@ -61,17 +62,10 @@ final class Page extends Command
                 ?? ($isMissing ? $this->settings->database() : null);
             $isSecret = $name === 'database' && (new Named((string) $value))->hasPassword;
             if ($value !== null && !$isSecret) {
-                $words[] = "--$name=" . self::absolute($name, $value);
+                $words[] = "--$name=" . Settings::absolute($name, $value);
             }
         }
         return $words;
-    }
-
-    /** The web server's working directory is another one. */
-    private static function absolute(string $name, string $value): string
-    {
-        $isFile = $name === 'bootstrap' || ($name === 'database' && is_file($value));
-        return $isFile ? realpath($value) ?: $value : $value;
     }
 
     private function password(): int

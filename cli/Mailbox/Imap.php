@@ -116,9 +116,11 @@ final class Imap implements Mailbox
     {
         $uids = [];
         $marked = $this->keepsKeywords ? ' UNKEYWORD ' . self::KEYWORD : '';
-        foreach ($this->ask("UID SEARCH UNDELETED$marked") as [$text]) {
-            preg_match('/\ASEARCH([\d ]*)/i', $text, $match) !== 1
-                || $uids = preg_split('/ /', $match[1], -1, PREG_SPLIT_NO_EMPTY) ?: [];
+        foreach ($this->ask("UID SEARCH UNDELETED$marked") as [$text]) { // may come in parts
+            if (preg_match('/\ASEARCH([\d ]*)/i', $text, $match) === 1) {
+                $some = preg_split('/ /', $match[1], -1, PREG_SPLIT_NO_EMPTY) ?: [];
+                array_push($uids, ...$some);
+            }
         }
         rsort($uids, SORT_NUMERIC);
         return $uids;

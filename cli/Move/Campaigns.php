@@ -6,6 +6,7 @@ namespace MailQueue\Cli\Move;
 
 use MailQueue\Cli\Stop;
 use PDO;
+use PDOException;
 
 /** Copies campaigns, their messages and their recipients, which keep their ids. */
 final class Campaigns
@@ -92,7 +93,11 @@ final class Campaigns
             $octets = is_resource($content) ? stream_get_contents($content) : $content;
             $insert = $to->prepare("INSERT INTO $to->bodies (id, content) VALUES ($id, ?)");
             $insert->bindValue(1, $octets, PDO::PARAM_LOB);
-            $insert->execute();
+            try {
+                $insert->execute();
+            } catch (PDOException $e) {
+                throw $to->failed($e);
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use MailQueue\Cli\Terminal;
 /** The texts about a move that keeps a queue from sending. */
 final class Notice
 {
-    public const CURE = 'The command below continues an unfinished move; add --abort to cancel it. '
+    public const CURE = 'mailqueue migrate-store continues an unfinished move; --abort cancels it. '
         . 'After a finished move it copies the mail stored since. Point the application and cron '
         . 'at the new database. If that database is gone for good, run mailqueue config --unset '
         . 'with the key named above; mail that it already sent is then sent again.';
@@ -35,9 +35,12 @@ final class Notice
         return "$text (config key $key).";
     }
 
-    /** The command that continues the move that text() names. */
-    public static function again(Settings $settings): string
+    /** The command that continues the move that text() names; null: the database has no name. */
+    public static function again(Settings $settings): ?string
     {
+        if ($settings->bootstrap->queue !== null && $settings->databasePath() === null) {
+            return null; // a server, over the application's PDO
+        }
         [$key, $record] = self::find($settings->queue(), $settings->table());
         $here = $settings->databasePath() ?? (new Named($settings->database()))->shown;
         $names = array_map(Terminal::word(...), [self::name($here), (string) $record?->other]);

@@ -87,23 +87,20 @@ final class Suppressions
     private function copyBounces(): void
     {
         $this->target->run("DELETE FROM {$this->target->bounces}");
-        $order = 'ORDER BY hash, event LIMIT ' . self::ROWS_WRITTEN . ' OFFSET ';
-        for ($done = 0; ; $done += count($rows)) {
+        for ($hash = $event = PHP_INT_MIN; ;) {
             $rows = $this->source->all('SELECT hash, event, at, kind, n FROM '
-                . "{$this->source->bounces} $order$done");
+                . "{$this->source->bounces} WHERE hash > $hash OR hash = $hash AND event > $event "
+                . 'ORDER BY hash, event LIMIT ' . self::ROWS_WRITTEN);
             if ($rows === []) {
                 return;
             }
             $values = [];
-            foreach ($rows as [$hash, $event, $at, $kind, $n]) {
-                array_push(
-                    $values,
-                    (int) self::text($hash),
-                    (int) self::text($event),
-                    (int) self::text($at),
-                    self::text($kind),
-                    (int) self::text($n)
+            foreach ($rows as $row) {
+                [$hash, $event, $at, $n] = array_map(
+                    static fn (mixed $number): int => (int) self::text($number),
+                    [$row[0], $row[1], $row[2], $row[4]]
                 );
+                array_push($values, $hash, $event, $at, self::text($row[3]), $n);
             }
             $marks = implode(', ', array_fill(0, count($rows), '(?, ?, ?, ?, ?)'));
             $this->target->run("INSERT INTO {$this->target->bounces} (hash, event, at, kind, n) "

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Cli\Oauth;
 
 use MailQueue;
+use MailQueue\Cli\Arguments;
 use MailQueue\Cli\Failure;
 use MailQueue\Cli\FileAccess;
 use MailQueue\Cli\Stop;
@@ -166,7 +167,7 @@ final class Account
         umask(0o077);
         if (!is_dir($this->directory)) {
             if (str_starts_with($this->directory, sys_get_temp_dir() . '/')
-                && getenv('MAILQUEUE_ACCOUNTS') === false) {
+                && Arguments::environment('MAILQUEUE_ACCOUNTS') === null) {
                 throw Stop::config("Accounts would be in $this->directory, where the system "
                     . 'removes files. Name a directory of the user who sends: --accounts DIR, '
                     . 'MAILQUEUE_ACCOUNTS, or mailqueue.accounts in php.ini.');

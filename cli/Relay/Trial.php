@@ -6,6 +6,7 @@ namespace MailQueue\Cli\Relay;
 
 use MailQueue;
 use MailQueue\Cli\Settings;
+use MailQueue\Cli\Stop;
 use MailQueue\Internal;
 use MailQueue\Report;
 
@@ -32,13 +33,16 @@ final class Trial
     public function __construct(Settings $settings, MailQueue $queue, array $message)
     {
         $this->directory = sys_get_temp_dir() . '/mailqueue-trial-' . bin2hex(random_bytes(8));
-        mkdir($this->directory, 0o700) || throw new \RuntimeException('no temporary directory');
         $transport = $settings->transport();
         $relays = $settings->relays();
         $this->hasSeveral = Group::is($transport) || $relays !== null;
-        $own = new MailQueue("$this->directory/queue.sqlite");
-        $runDirectory = (string) $own->diagnostics()['runDirectory'];
+        @mkdir($this->directory, 0o700) || throw Stop::config("The directory $this->directory "
+            . 'cannot be made. Set TMPDIR, or sys_temp_dir in php.ini, to one where this user may '
+            . 'write.');
+        $runDirectory = '';
         try {
+            $own = new MailQueue("$this->directory/queue.sqlite");
+            $runDirectory = (string) $own->diagnostics()['runDirectory'];
             foreach (MailQueue::configKeys() as $key => $about) {
                 in_array($about['aliasOf'] ?? $key, self::STEERING, true)
                     && $own->setConfig($key, $queue->config($key));
@@ -57,7 +61,7 @@ final class Trial
             );
         } finally {
             $this->dialogue = new Dialogue(Internal::trace(false), $transport);
-            $this->remove($runDirectory);
+            $runDirectory === '' || $this->remove($runDirectory);
             $this->remove($this->directory);
         }
     }

@@ -41,6 +41,7 @@ final class Activity
             $row['recipients'] += $event === 'sent' ? (int) $of : 0;
             $rows[$one ?? ''] = $row;
         }
+        isset(self::SECONDS[$by]) && ksort($rows); // hours in which only bounces came, too
         foreach (self::waits($queue, $by, $since) as $one => $waits) {
             if (isset($rows[$one])) {
                 $rows[$one]['p50'] = self::quantile($waits, 0.5);

@@ -49,7 +49,8 @@ static const char *local_fault(struct mq_str local)
         return "begins with \"-\", which programs take for an option; use another address";
     }
     if (local.data[0] == '.' || local.data[local.len - 1] == '.') {
-        return "has a dot at the beginning or end of its local part; remove it";
+        return "has a dot at the beginning or end of its local part, which SMTP allows only in "
+               "quotes; use another address";
     }
     for (size_t i = 0; i < local.len;) {
         struct mq_str rest = {local.data + i, local.len - i};
@@ -59,7 +60,7 @@ static const char *local_fault(struct mq_str local)
             return "is not valid UTF-8; convert it";
         }
         if (code == '.' && local.data[i + 1] == '.') {
-            return "has two dots in a row; remove one";
+            return "has two dots in a row, which SMTP allows only in quotes; use another address";
         }
         if (code < 0x80 ? !mq_is_atext((char)code) && code != '.' : !is_plain_unicode(code)) {
             return "has a character that is not allowed before the \"@\"; write a plain "

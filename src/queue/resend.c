@@ -95,6 +95,11 @@ static enum mq_status make_message(struct resend *resend, int64_t now_s, struct 
                       "has a DKIM-Signature, which a corrected address would break: enqueue it "
                       "again, with the right address");
     }
+    if (resend->right && body.data && old->scope && mq_message_has_token(body)) {
+        return refuse(err, "to", old->id,
+                      "has a link to unsubscribe that names the old address: enqueue it again, "
+                      "with the right address");
+    }
     resend->message_id =
         fixed ? mq_str_dup(mq_str_of(old->message_id)) : mq_message_new_id(old->envelope_from);
     if (!resend->message_id) {

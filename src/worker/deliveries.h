@@ -24,7 +24,7 @@ struct mq_delivery {
     int slot;             /* in the intent file; -1 before it has begun */
     int64_t lease_end_ms; /* CLOCK_BOOTTIME; nothing is sent after it. 0: the lease is lost */
     struct mq_composed composed;
-    struct mq_buffer changed; /* the message after seal() or to_7bit(); empty: as it was */
+    struct mq_buffer changed; /* after seal(), sign() or to_7bit(); empty: as it was */
     char *original_to;        /* header line before the message, or NULL */
     char *prefix;             /* signatures and original_to, or NULL */
     char *sender;             /* of the envelope, with a token; NULL: the job's */

@@ -281,21 +281,35 @@ static bool signs(const struct mq_run *run)
 }
 
 /* Puts the signatures before the worker's own header lines. The signatures cover exactly
- * this text, so it stays unchanged until the delivery ends, even if the mail is begun again. */
+ * this text, so it stays unchanged until the delivery ends, even if the mail is begun again. It is
+ * converted to 7 bits before (RFC 6376, 5.3): a server on the way that has to convert it would
+ * break the signatures. What must not be converted is signed as it is. */
 static enum mq_status sign(struct mq_delivery *delivery, struct mq_error *err)
 {
     const struct mq_worker_hooks *hooks = delivery->run->worker->hooks;
     struct mq_dkim_mail mail = {mq_str_of(delivery->original_to), message_of(delivery),
                                 mq_run_now_s(delivery->run)};
-    struct mq_buffer out = {0};
+    struct mq_buffer out = {0}, converted = {0};
+    enum mq_status status = MQ_OK;
 
-    enum mq_status status = hooks->sign(hooks->context, &mail, &out, err);
+    if ((mq_message_flags(mail.message) & MQ_MESSAGE_8BIT) != 0) {
+        status = mq_repair_7bit(mail.message, &converted, err);
+        mail.message = status == MQ_OK ? mq_buffer_view(&converted) : mail.message;
+    }
+    if (status != MQ_NOMEM) {
+        status = hooks->sign(hooks->context, &mail, &out, err);
+    }
+    if (status == MQ_OK && out.len > 0 && converted.len > 0) {
+        change_message(delivery, &converted);
+        converted = (struct mq_buffer){0};
+    }
     if (status == MQ_OK && (out.len > 0 || out.failed)) {
         mq_buffer_str(&out, mail.prefix);
         free(delivery->prefix);
         delivery->prefix = mq_buffer_take(&out);
         status = delivery->prefix ? MQ_OK : mq_error_nomem(err);
     }
+    mq_buffer_clear(&converted);
     mq_buffer_clear(&out);
     return status;
 }
@@ -405,7 +419,7 @@ static void fill_message(struct mq_delivery *delivery)
     }
 }
 
-/* Converts the message to 7 bits and signs it again, because signatures cover what goes out. */
+/* Converts the message to 7 bits. One with signatures is converted already: see sign(). */
 static enum mq_status to_7bit(struct mq_transfer *transfer, struct mq_error *err)
 {
     struct mq_delivery *delivery = transfer->context;
@@ -416,11 +430,8 @@ static enum mq_status to_7bit(struct mq_transfer *transfer, struct mq_error *err
         return status;
     }
     change_message(delivery, &converted);
-    if (signs(delivery->run)) {
-        status = sign(delivery, err);
-    }
     fill_message(delivery);
-    return status;
+    return MQ_OK;
 }
 
 static void fill_transfer(struct mq_delivery *delivery)

@@ -64,8 +64,9 @@ struct mq_worker_hooks {
     enum mq_status (*seal)(void *context, const struct mq_job *job, struct mq_str message,
                            struct mq_buffer *out, struct mq_error *err);
     /* Appends signatures: header lines, ASCII and CRLF-ended, that go before all others. Called for
-     * each attempt, just before the transport gets the mail, and again after a conversion to 7
-     * bits. On failure the mail is tried later, err says why; MQ_NOMEM ends the run. NULL: none. */
+     * each attempt, just before the transport gets the mail, with the message in 7 bits if that is
+     * possible. If it appends nothing, the message is sent as it was. On failure the mail is tried
+     * later, err says why; MQ_NOMEM ends the run. NULL: none. */
     enum mq_status (*sign)(void *context, const struct mq_dkim_mail *mail, struct mq_buffer *out,
                            struct mq_error *err);
     /* Called for each event after its commit. MQ_THROWN or MQ_BAILOUT end the run. NULL: none. */

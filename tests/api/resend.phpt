@@ -131,6 +131,17 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $id = $queue->resend($id, 'right@example.org', 'Two@Bücher.example');
     preg_match('/^To: .*/m', $queue->job($id)->message, $to);
     echo implode(' ', $queue->job($id)->recipients), " $to[0]\n";
+
+    echo "-- a link to unsubscribe that names the old address\n";
+    $right = fn(int $id): string => str_replace("mail $id ", 'mail ', thrown(fn() => $queue->resend($id, 'right@example.org')));
+    foreach (['u.php', 'u.php?a=1'] as $url) {
+        $link = ['list' => 'news', 'url' => "https://example.org/$url"];
+        $id = $queue->enqueue(['unsubscribe' => $link] + mail_fields(to: 'wrong@example.org'));
+        echo $right($id), "\n";
+        must($queue->job($queue->resend($id)) !== null, 'to the same address');
+    }
+    echo 'no list: ', $right($queue->enqueue(['unsubscribe' => 'https://example.org/?t=1'] + mail_fields())), "\n";
+    echo 'no token: ', $right($queue->enqueue(['unsubscribe' => 'https://example.org/?u=1'] + mail_fields(), list: 'news')), "\n";
 });
 ?>
 --EXPECT--
@@ -167,3 +178,8 @@ Fri, 01 Jan 2100 00:00:00 +0000 4102444800
 history: the old one resent
 -- a domain in letters
 one@xn--bcher-kva.example right@example.org To: one@xn--bcher-kva.example, right@example.org
+-- a link to unsubscribe that names the old address
+MailQueue\MessageException [to]: mail has a link to unsubscribe that names the old address: enqueue it again, with the right address
+MailQueue\MessageException [to]: mail has a link to unsubscribe that names the old address: enqueue it again, with the right address
+no list: nothing
+no token: nothing

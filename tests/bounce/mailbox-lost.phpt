@@ -90,7 +90,7 @@ $scripts = [
     'a full folder' => ['imap', '', "* OK hi\r\n", 'line', "* CAPABILITY IMAP4rev1\r\nA1 OK\r\n", 'line', "A2 OK\r\n", 'line', "* CAPABILITY IMAP4rev1\r\nA3 OK\r\n", 'line', "A4 OK\r\n", 'line',
         "A5 OK\r\n", 'line', "* SEARCH 7\r\nA6 OK\r\n", 'line', '* 1 FETCH (UID 7 BODY[]<0> {' . strlen($full) . "}\r\n$full)\r\nA7 OK\r\n", 'line', "A8 NO [OVERQUOTA] full\r\n", 'line'],
     'one message that it cannot give' => ['imap', '', "* OK hi\r\n", 'line', "* CAPABILITY IMAP4rev1\r\nA1 OK\r\n", 'line', "A2 OK\r\n", 'line', "* CAPABILITY IMAP4rev1\r\nA3 OK\r\n", 'line',
-        "A4 OK\r\n", 'line', "* SEARCH 7 8\r\nA5 OK\r\n", 'line', "A6 NO [SERVERBUG] damaged\r\n", 'line', "* 1 FETCH (UID 7 BODY[]<0> {14}\r\nSubject: x\r\n\r\n)\r\nA7 OK\r\n", 'line'],
+        "A4 OK\r\n", 'line', "* SEARCH 7\r\n* SEARCH 8\r\n* SEARCH\r\nA5 OK\r\n", 'line', "A6 NO [SERVERBUG] damaged\r\n", 'line', "* 1 FETCH (UID 7 BODY[]<0> {14}\r\nSubject: x\r\n\r\n)\r\nA7 OK\r\n", 'line'],
 ];
 foreach ($scripts as $what => [$scheme, $query]) {
     $environment['MAILQUEUE_MAILBOX'] = "$scheme://b:geheim@127.0.0.1:" . scripted(...array_slice($scripts[$what], 2)) . "/$query";

@@ -116,6 +116,8 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $environment['MAILQUEUE_DATABASE'] = temp_directory() . '/none/mail.db';
     [$code, , $errors] = typed('echo x | mailqueue bounce', $environment);
     echo "exit $code ", str_contains($errors, 'There is no database') ? 'no database' : $errors, "\n";
+    [$code] = typed('echo x | mailqueue --table mail_queue bounce', $environment); // an option first
+    echo "exit $code\n";
 });
 ?>
 --EXPECT--
@@ -207,3 +209,4 @@ exit 0:
 1
 -- the database is away
 exit 75 no database
+exit 75

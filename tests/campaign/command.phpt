@@ -58,6 +58,8 @@ on_backends(['native', 'pgsql', 'mysql'], function (Backend $backend): void {
     echo preg_replace('/^(?!Subject:|To:|You live|.*name=).*\R/m', '', $out);
     [, $out] = cli(['campaign', 'preview', 'spring', 'ann@example.net'], $environment);
     echo substr_count($out, base64_encode('the terms')), ' ', preg_match('/You live in Ulm. 120 points./', $out), "\n";
+    preg_match('/^You live.*/m', cli(['campaign', 'preview', 'spring', 'ed@example.net'], $environment)[1], $line);
+    echo 'no points: ', trim($line[0]), "\n";
     $run('preview', 'spring', 'nobody@example.net');
     $run('test', 'spring', 'me@example.org', '--as', 'ed@example.net');
     $run('test', 'spring', 'me@', 'you@example.org');
@@ -166,6 +168,7 @@ Content-Disposition: attachment; filename="terms.txt"
 Content-Type: text/plain; charset=utf-8; name="again.txt"
 Content-Disposition: attachment; filename="again.txt"
 2 1
+no points: You live in Ulm.
 preview spring nobody@example.net: exit 78
 mailqueue: nobody@example.net is not a recipient of the campaign: add it first
 test spring me@example.org --as ed@example.net: exit 0

@@ -24,6 +24,7 @@ echo "-- \"30 days\", which PHP reads as a time ahead, must not mean all mail\n"
 foreach (['30 days', '12hours', '+1 week', 'tomorrow'] as $older) {
     show($run('delete', '--older', $older, '--yes'));
 }
+show($run('delete', '--older', '0001', '--yes')); // to PHP a time of today
 echo $ids('--older', '7 days ago'), ', ', $ids('--older', '2100-01-01 12:00'), "\n";
 show($run('list', '--status', 'sent'));
 echo "-- an empty value, as of a shell's variable that is not set, must not mean all mail\n";
@@ -88,6 +89,8 @@ exit 64
 mailqueue: --older lies ahead, so all mail would match: write an age such as 90m, 12h or 30d, or a time such as 2026-11-21.
 exit 64
 mailqueue: --older lies ahead, so all mail would match: write an age such as 90m, 12h or 30d, or a time such as 2026-11-21.
+exit 64
+mailqueue: --older must be an age such as 90m, 12h or 7d, or a time such as 2026-11-21.
 1, 1 2 3
 exit 64
 mailqueue: --status must be pending, sending, failed, parked or held.

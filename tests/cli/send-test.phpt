@@ -61,6 +61,9 @@ $json = json_decode($show('the last token', 'null://null', ['--json']), true);
 $show('no token', $to);
 echo count($plain->mails()), " mails\n";
 $show('no address', $to, ['--from', 'nobody']);
+$queue->setConfig('mailMaxPerHour', null);
+[$code, , $errors] = cli(['send', '--test', 'ann@example.net', '--from', 'shop@example.org', '--database', $path], ['MAILQUEUE_TRANSPORT' => 'null://null', 'TMPDIR' => '/none']);
+echo '--- no temporary directory: ', $code, "\n", preg_replace('/trial-\w+/', 'trial-…', $errors);
 echo implode(' ', cli(['send', '--database', $path])), "\n";
 ?>
 --EXPECT--
@@ -314,4 +317,6 @@ mailqueue: The hourly limit (10 recipients) leaves none for this mail now. Try a
 3 mails
 --- no address: 64
 mailqueue: --from must be an address.
+--- no temporary directory: 78
+mailqueue: The directory /none/mailqueue-trial-… cannot be made. Set TMPDIR, or sys_temp_dir in php.ini, to one where this user may write.
 64  mailqueue: send needs --test ADDRESS: it sends one mail to try the relay.

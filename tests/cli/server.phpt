@@ -76,6 +76,13 @@ file_put_contents($boot, "<?php\n\$pdo = $new;\n\$queue = new MailQueue(\$pdo);\
 [$code, $output, $errors] = $run(['doctor', '--bootstrap', $boot]);
 echo "exit $code $errors", implode("\n", preg_grep('/^(ok    mail|look|      )/', explode("\n", $output))), "\n";
 
+echo "-- a bootstrap file's queue was moved\n";
+file_put_contents($boot, "<?php return ['queue' => new MailQueue($new)];");
+$run(['migrate-store', $dsn, temp_directory() . '/new.sqlite']);
+[, $output] = $run(['doctor', '--bootstrap', $boot]);
+echo preg_replace('~/\S+/~', '%/', implode("\n", preg_grep('/was moved|migrate-store .*sqlite/', explode("\n", $output)))), "\n";
+$run(['config', '--unset', 'mailQueueMovedTo']);
+
 echo "-- away\n";
 $server->stop();
 foreach ([['status'], ['list'], ['show', '1'], ['retry'], ['hold', '1'], ['delete', '1'], ['config'], ['migrate'], ['mailq'], ['work'], ['sendmail', '-t'], ['sendmail', '-bs']] as $words) {
@@ -164,6 +171,8 @@ mailqueue: $database: PHP's extension pdo_pgsql is not loaded: install it (Debia
 exit 1 ok    mail goes to null://null
 look  SQLSTATE[HY000]: General error: 7 no connection to the server: the connection is lost: open a new PDO and a MailQueue with it; what was being committed may be stored or not
       Start the server, or check its log and the way to it (host, firewall).
+-- a bootstrap file's queue was moved
+look  This queue was moved to %/new.sqlite: nothing is sent from here (config key mailQueueMovedTo).
 -- away
 status: exit 75 
 list: exit 75 

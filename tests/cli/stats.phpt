@@ -74,6 +74,10 @@ on_backends(['native', 'pgsql', 'mysql'], function (Backend $backend): void {
     $queue->fail($queue->claim()[0], 'not today', retryAfter: 3600);
     [, $json] = cli(['show', (string) $id, '--json'], ['MAILQUEUE_DATABASE' => $backend->dsn]);
     echo json_encode(array_map(fn(array $row) => [$row['event'], $row['attempt'], $row['reply']], json_decode($json, true)['history'])), "\n";
+    $pdo->exec('INSERT INTO mail_bounce (hash, event, at, kind, n) VALUES (1, 1, ' . $hour - 3600 . ", 'hard', 0)");
+    $hours = array_column(json_decode(cli(['stats', '--json'], ['MAILQUEUE_DATABASE' => $backend->dsn])[1], true), 'hour');
+    echo 'in order: ', json_encode(array_map(fn(int $one): int => ($hour - $one) / 3600, $hours)), "\n";
+    $pdo->exec('DELETE FROM mail_bounce');
     $run('metrics');
     [, $text] = cli(['metrics'], ['MAILQUEUE_DATABASE' => $backend->dsn]);
     $promtool = proc_open([MailQueueTest\build_directory() . '/promtool/usr/bin/promtool', 'check', 'metrics'], [['pipe', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes);
@@ -138,6 +142,7 @@ mailqueue: There is no mail with the id 16. Mail that was sent leaves the queue:
 1000 from 2 to 1001: There are older attempts. The newest 1,000: 1000 from 2 true
 1000 from 2 to 1001:  1000 from 2 null
 [["try_later",1,"not today"]]
+in order: [2,1,0]
 $ metrics (0)
 # HELP mailqueue_mails Mails in the queue; over 10,000 estimated.
 # TYPE mailqueue_mails gauge

@@ -31,8 +31,11 @@ foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one
     foreach (range(1, 4) as $i) {
         $bounce($from, $i);
     }
+    $source = $a->pdo();
+    $others = implode(', ', array_map(static fn(int $i): string => '(' . ($i % 7 - 3) . ", $i, 1000, 'hard', 0)", range(1, 450)));
+    $source->exec("INSERT INTO mail_bounce (hash, event, at, kind, n) VALUES $others");
     $from->enqueueMany($many('n7@example.net', 'fórgotten@example.net', 'fine@example.net'));
-    [$source, $target] = [$a->pdo(), $b->pdo()];
+    $target = $b->pdo();
     $isLate = false;
     migration($source, $target, static function () use (&$isLate, $to, $many): void {
         $isLate || $to->enqueueMany($many('n8@example.net', 'own@example.net', 'late@example.net'));
@@ -41,6 +44,7 @@ foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one
     $to = $b->queue();
     echo "$one to $two: ", count($to->suppressions(10000)), ' ', json_encode([count($to->suppression('FÓRGOTTEN@example.net')), count($to->suppression('fórgotten@example.net')),
         $to->suppression('list@example.net')[0]['scope'], count($to->suppression('own@example.net'))]), "\n";
+    echo 'bounces: ', (int) $target->query('SELECT count(*) FROM mail_bounce')->fetchColumn(), "\n";
     $report = $to->runWorker('null://null', log: '');
     echo "sent $report->sent suppressed $report->suppressed\n";
     $to->suppress('more@example.net');
@@ -59,16 +63,19 @@ foreach ([['sqlite', 'pgsql'], ['pgsql', 'mysql'], ['mysql', 'sqlite']] as [$one
 ?>
 --EXPECT--
 sqlite to pgsql: 1103 [0,1,"list:news",1]
+bounces: 454
 sent 2 suppressed 4
 soft: known, suppressed
 late: sent 0 suppressed 1
 1106 counts on
 pgsql to mysql: 1103 [0,1,"list:news",1]
+bounces: 454
 sent 2 suppressed 4
 soft: known, suppressed
 late: sent 0 suppressed 1
 1106 counts on
 mysql to sqlite: 1103 [0,1,"list:news",1]
+bounces: 454
 sent 2 suppressed 4
 soft: known, suppressed
 late: sent 0 suppressed 1

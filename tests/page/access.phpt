@@ -55,6 +55,26 @@ foreach ($others as $other) {
     $show('a changed cookie', $thief->get());
 }
 
+echo "-- from another site: no cookie takes the place of one that the browser keeps back\n";
+$browser->get();
+$guest = new Browser($host, ['Sec-Fetch-Site' => 'cross-site']);
+$tells = function () use (&$guest): string {
+    return 'Refresh: ' . ($guest->headers['refresh'] ?? 'none') . ', ' . (isset($guest->headers['set-cookie']) ? 'a' : 'no') . " cookie\n";
+};
+$show('a link', $guest->get('/?view=mails'));
+echo $tells();
+$show('a form', $guest->post(['action' => 'log-in', 'password' => PASSWORD]));
+echo $tells();
+$guest->get('/?view=status.json');
+echo 'status.json: ', $guest->status, ' ', $tells();
+$guest->cookies = $browser->cookies;
+$show('a link, with the cookie', $guest->get('/?view=mails'));
+foreach (['same-origin', 'same-site', 'none'] as $site) {
+    $guest = new Browser($host, ['Sec-Fetch-Site' => $site]);
+    $show($site, $guest->get('/?view=mails'));
+    echo $tells();
+}
+
 echo "-- sessions end\n";
 foreach (['a fresh one' => [60, 60], 'after two hours without a click' => [7300, 7300], 'after twelve hours' => [43300, 60]] as $what => [$since, $seen]) {
     $signed = str_repeat('a', 32) . '.' . (time() - $since) . '.' . (time() - $seen);
@@ -118,6 +138,7 @@ foreach (["'viewer'", "null", "'root'"] as $access) {
     $show($access, $other->get());
     $show("$access switches", $other->post($off + ['token' => hash_hmac('sha256', 'form 0', $other->cookies['mailqueue'])]));
     $show("$access reads", $other->get('/?view=source&id=1'));
+    $show("$access from another site", (new Browser($other->host, ['Sec-Fetch-Site' => 'cross-site']))->get());
 }
 $host = serve_page($app, ['MAILQUEUE_PAGE_PROXIES' => '127.0.0.1, 10.0.0.1']);
 $show('a trusted proxy over HTTP', (new Browser($host, ['X-Forwarded-For' => '192.0.2.1', 'X-Forwarded-Proto' => 'http']))->get());
@@ -179,6 +200,19 @@ a changed cookie: 403 Log in
 a changed cookie: 403 Log in
 a changed cookie: 403 Log in
 a changed cookie: 403 Log in
+-- from another site: no cookie takes the place of one that the browser keeps back
+a link: 200 Go on to the page
+Refresh: 0, no cookie
+a form: 403 This form is not of this page, or it is too old. Nothing was changed. Go back, reload the page and try again.
+Refresh: none, no cookie
+status.json: 403 Refresh: none, no cookie
+a link, with the cookie: 200 Mails
+same-origin: 403 Log in
+Refresh: none, a cookie
+same-site: 403 Log in
+Refresh: none, a cookie
+none: 403 Log in
+Refresh: none, a cookie
 -- sessions end
 a fresh one: 200 Overview
 after two hours without a click: 403 Log in
@@ -220,12 +254,15 @@ mailqueue page: visitor@127.0.0.1: login: too many attempts
 'viewer': 200 Overview
 'viewer' switches: 403 You may look, but not change anything. Nothing was changed.
 'viewer' reads: 403 Messages are hidden from viewers.
+'viewer' from another site: 200 Go on to the page
 null: 403 You may not see this page. Log in first.
 null switches: 403 You may not see this page. Log in first.
 null reads: 403 You may not see this page. Log in first.
+null from another site: 200 Go on to the page
 'root': 403 You may not see this page. Log in first.
 'root' switches: 403 You may not see this page. Log in first.
 'root' reads: 403 You may not see this page. Log in first.
+'root' from another site: 200 Go on to the page
 a trusted proxy over HTTP: 403 This page is only shown over HTTPS. Open it with https://, or on this machine as http://127.0.0.1.
 and over HTTPS: 403 Log in
 __Host-mailqueue=…; Path=/; HttpOnly; SameSite=Strict; Secure

@@ -467,6 +467,30 @@ const attacks = async ({origin, database}) => {
         const own = await page.request.post(`${origin}/?view=overview`, {form: {action: 'switch', to: 'on', token}, headers: {Origin: origin}});
         equal(own.status(), 200);
     });
+    await check('attack/a link and a form of another site log nobody out', async () => {
+        const elsewhere = canary.origin.replace('127.0.0.1', 'localhost'); // to a browser another port is the same site
+        canary.pages['/link'] = `<a href="${origin}/?view=mails&type=invoice">mails</a>`;
+        const other = await page.context().newPage();
+        const switched = enabled();
+        await view(page, origin, 'settings');
+        await other.goto(`${elsewhere}/link`);
+        await other.click('a');
+        await other.waitForSelector('h1 >> text="Mails"');
+        equal(other.url(), `${origin}/?view=mails&type=invoice`);
+        await other.reload();
+        equal(await heading(other), 'Mails');
+        await other.goBack();
+        equal(other.url(), `${elsewhere}/link`); // one step
+        await other.goto(`${elsewhere}/forged`);
+        await other.waitForSelector('.lead');
+        equal((await other.textContent('.lead')).includes('not of this page'), true);
+        equal(enabled(), switched);
+        await view(other, origin, 'overview');
+        equal(await heading(other), 'Overview');
+        await other.close();
+        await page.click('form:has(input[name=key][value=mailBurst]) button'); // of before the link
+        equal(await page.textContent('.done'), 'Saved.');
+    });
     await check('attack/the page in a frame', async () => {
         canary.pages['/framing'] = `<iframe src="${origin}/?view=overview"></iframe>`;
         await page.goto(`${canary.origin}/framing`);

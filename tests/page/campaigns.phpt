@@ -76,6 +76,17 @@ $queue->setConfig('mailMaxPerHour', '10');
 foreach ([$browser, $german] as $one) {
     echo preg_replace('/\d+ \w+( \d+ min)?/', 'TIME', $one->get($at)->text('.next')), "\n";
 }
+
+echo "-- asked once, though there are more at the answer\n";
+$late->cancel();
+$queue->setConfig('mailMaxPerHour', null);
+$more = $campaign('more', 5);
+$more->start();
+echo $ask('pause', 'more'), ' ', $more->add(['late@example.net']), ' ', $yes(), "\n";
+$more->resume();
+$fail = fn() => $queue->runWorker(fn() => throw new MailQueue\RefusedException('no such user', 550), messageLimit: 2, log: '');
+$fail();
+echo $ask('retry', 'more'), ' ', $fail() ? $yes() : '', "\n";
 ?>
 --EXPECT--
 not shown
@@ -112,3 +123,6 @@ Kampagnen Kampagne  Status  Fortschritt  Pro Stunde  Voraussichtlich fertig  Feh
 403 draft
 expires in TIME, before all is sent
 läuft in TIME ab, bevor alles gesendet ist
+-- asked once, though there are more at the answer
+Pause "more" (5 mails left)? 1 The campaign is paused.
+Try the failed mails of "more" again (2 mails)? 4 mails brought back.

@@ -110,6 +110,19 @@ foreach ([[$own('ended'), 0], [$ours, 0500], [$ours, 0300], [$ours, 0755]] as [$
 }
 $tell('and then', $here->get('/?view=mails'));
 echo preg_replace('~\S+/mailqueue-page-\d+~', '%', page_log($plain));
+
+echo "-- functions that hosts disable\n";
+$said = "$directory/said";
+$hosted = serve_page($fresh, ['TMPDIR' => temp_directory()], null, HOSTED . " 2> >(tee $said >&2)");
+$tell('in', $browser = (new Browser($hosted))->logIn());
+$browser->get('/?view=mails')->post(['action' => 'hold', 'which' => 'all', 'sure' => '1'], '/?view=mails');
+echo $browser->text('.done'), "\n";
+$tell('a wrong id', $browser->get('/?view=mail&id=x'));
+$tell('out', $browser->get()->post(['action' => 'log-out']));
+echo implode(MailQueueTest\wait_for('what is logged', function () use ($said): array {
+    $lines = preg_grep('/^mailqueue page/', file($said));
+    return count($lines) === 3 ? $lines : [];
+}));
 ?>
 --EXPECT--
 -- asked for
@@ -190,3 +203,11 @@ mailqueue page: %/ended cannot be read: the user of this PHP must own it, with m
 mailqueue page: %/logins cannot be written. Is the disk full, or its directory read-only? Without it nobody can log in.
 mailqueue page: % must be a directory of the user of this PHP, with mode 0700. Without it nobody is let in, because it says who has logged out.
 mailqueue page: % must be a directory of the user of this PHP, with mode 0700. Without it nobody is let in, because it says who has logged out.
+-- functions that hosts disable
+in: 200 Overview
+1 mail parked.
+a wrong id: 400 "x" is not the id of a mail. The list shows the ids.
+out: 403 Log in
+mailqueue page: admin@127.0.0.1: logged in
+mailqueue page: admin@127.0.0.1: hold all: 1
+mailqueue page: admin@127.0.0.1: logged out

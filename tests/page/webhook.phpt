@@ -203,6 +203,8 @@ echo tell($host, '{"a":"' . str_repeat('x', 2097152) . '"}'), "\n";
 echo tell($host, ['RecordType' => 'Bounce', 'Type' => 'HardBounce', 'Email' => 'nobody', 'ID' => 1], $basic), "\n";
 $few = serve_page($app, [], $script(['postmark' => SECRET]));
 echo tell($few, $sns->event(ses_bounce('x@example.net'))), "\n", tell($few, mailgun($data, KEY)), "\n";
+$hosted = serve_page($app, [], $script(['postmark' => SECRET]), HOSTED);
+echo tell($hosted, $bounced('HardBounce', 'hosted@example.net'), $basic), $news(), "\n", tell($hosted, mailgun($data, KEY)), "\n";
 $away = serve_page($app, [], strtr($script($settings), [var_export($app, true) => "'/nowhere/app.sqlite'"]));
 echo tell($away, $bounced('HardBounce', 'away@example.net'), $basic), ' ', tell($away, $bounced('Subscribe', 'away@example.net'), $basic), "\n";
 
@@ -354,6 +356,9 @@ OPTIONS 405 This address takes POST only.
 413 The body has more than 2097152 octets.
 200 Done.
 403 This webhook is not set up for sns.
+403 This webhook is not set up for mailgun.
+200 Done.
+    hosted@example.net | hard_bounce | all | postmark: smtp;550 5.1.1 no such user
 403 This webhook is not set up for mailgun.
 503 Nothing is stored: try again later. 200 Nothing to do.
 -- settings

@@ -67,6 +67,9 @@ for ($i = 0; $i < 400; $i++) { // no octet can be changed
 $queue->unsuppress('ann.muster@example.net');
 echo $ask($token, 'POST', 'List-Unsubscribe=One-Click'), ' ', $state(), "\n";
 echo $ask($token, 'POST', 'List-Unsubscribe=One-Click'), ' ', $state(), "\n";
+$queue->unsuppress('ann.muster@example.net');
+$hosted = new Browser(serve_page($app, [], sprintf($script, ', fn () => throw new Exception("broken")'), HOSTED));
+echo 'with functions disabled: ', $hosted->get("/?t=$token")->text(), ' | ', $hosted->get("/?t=$token", 'POST', 'List-Unsubscribe=One-Click')->text(), ' ', $state(), "\n";
 $queue->enqueue($fields(['unsubscribe' => ['list' => 'news', 'url' => $url]]));
 $queue->enqueue($fields([]));
 $report = $queue->runWorker('null://null', log: '');
@@ -144,6 +147,7 @@ OPTIONS 405 []
 []
 200 You are unsubscribed | A…@example.net gets no more mail of the list Our <newsletter>. [["ann.muster@example.net","list:news","unsubscribe","unsubscribe link"]]
 200 You are unsubscribed | A…@example.net gets no more mail of the list Our <newsletter>. [["ann.muster@example.net","list:news","unsubscribe","unsubscribe link"]]
+with functions disabled: Unsubscribe from Our <newsletter> | You are unsubscribed [["ann.muster@example.net","list:news","unsubscribe","unsubscribe link"]]
 sent 1 suppressed 1
 -- without a token no database is asked; what the application throws does not undo it
 400 400 400 503 [][]

@@ -17,13 +17,6 @@ abstract class Action
     {
     }
 
-    /** Lets an action last as long as it takes, even if the browser does not wait for it. */
-    protected static function takeTime(): void
-    {
-        @set_time_limit(0);
-        ignore_user_abort(true);
-    }
-
     protected function note(string $what): void
     {
         Journal::note($this->context->queue, $this->context->user, $what);

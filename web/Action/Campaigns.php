@@ -9,6 +9,7 @@ use MailQueue\Campaign;
 use MailQueue\Cli\Report\Campaigns as Report;
 use MailQueue\Cli\Stop;
 use MailQueue\Internal;
+use MailQueue\Web\Php;
 use MailQueue\Web\Refusal;
 use MailQueue\Web\Response;
 
@@ -57,8 +58,12 @@ final class Campaigns extends Action
         $campaign = $this->campaign();
         $of = $campaign->progress();
         $count = $what === 'retry' ? $this->failed($of['id']) : Report::left($of);
-        // More than the question said: it is asked again.
-        if ($count > (int) ($this->context->request->field('sure') ?? -1)) {
+        $sure = $this->context->request->field('sure');
+        // More than the question said: it is asked again. A pause and another try are asked about
+        // once: while recipients are added, or mails fail, there are always more.
+        $isSure = $sure !== null
+            && (in_array($what, ['pause', 'retry'], true) || $count <= (int) $sure);
+        if (!$isSure) {
             return $this->confirm(
                 "campaign-$what",
                 ['name' => $of['name'], 'sure' => $count],
@@ -66,7 +71,7 @@ final class Campaigns extends Action
                 isDanger: $what === 'cancel'
             );
         }
-        self::takeTime();
+        Php::takeTime();
         try {
             $changed = $change($campaign);
         } catch (MailQueue\DatabaseException $e) {

@@ -10,6 +10,7 @@ use MailQueue\Cli\Terminal;
 use MailQueue\Internal;
 use MailQueue\Status;
 use MailQueue\Web\Html;
+use MailQueue\Web\Php;
 use MailQueue\Web\Refusal;
 use MailQueue\Web\Response;
 use MailQueue\Web\Selection;
@@ -28,7 +29,7 @@ final class Mails extends Action
 
     public function retryAll(): Response
     {
-        self::takeTime();
+        Php::takeTime();
         $twice = $this->failedTwice();
         if ($twice > (int) $this->context->request->field('sure')) {
             return $this->confirm('retry-all', ['sure' => $twice], $this->t('Bring all failed mail '
@@ -106,26 +107,25 @@ final class Mails extends Action
     /** @param \Closure(list<int>): int $change */
     private function each(string $action, string $question, \Closure $change): Response
     {
-        self::takeTime();
+        Php::takeTime();
         $request = $this->context->request;
         $list = new Selection($request->field(...));
         // Mails change their state meanwhile, so they are found once.
         $ids = $this->ids($action, $list, $this->isAboutUncertain($action));
-        $marked = $this->isAboutAll() ? null : $ids;
         $count = count($ids);
         if ($count === 0) {
             throw new Refusal($this->t('None of these mails can be changed so: they are gone, are '
                 . 'being sent, belong to a campaign that is paused, or are where you want them. '
                 . 'Nothing was changed.'));
         }
-        // More than the question said: it is asked again.
+        // More than the question said, as other mail has changed its state: it is asked again.
         if ($count > (int) $request->field('sure')) {
             $asked = $this->t($question, $this->context->texts->mails($count))
                 . $this->warning($action, $list);
-            return $this->ask($action, $asked, $count, $marked, $list);
+            return $this->ask($action, $asked, $ids, $list);
         }
         $which = match (true) {
-            $marked !== null => implode(' ', array_slice($marked, 0, 100)),
+            !$this->isAboutAll() => implode(' ', array_slice($ids, 0, 100)),
             $list->fields === [] => 'all',
             default => Terminal::json($list->fields, 0),
         };
@@ -186,7 +186,13 @@ final class Mails extends Action
     {
         $queue = $this->context->queue;
         if ($this->isAboutAll()) {
-            return $list->filter->allIds($queue, self::FROM[$action], $isUncertain);
+            $until = (int) $this->context->request->field('until');
+            return $list->filter->allIds(
+                $queue,
+                self::FROM[$action],
+                $isUncertain,
+                $until > 0 ? $until : null
+            );
         }
         $given = $this->context->request->form['ids'] ?? [];
         return is_array($given) && $given !== []
@@ -220,18 +226,19 @@ final class Mails extends Action
     }
 
     /**
-     * @param ?list<int> $marked null: all that the filter finds
+     * @param non-empty-list<int> $ids
      * @param Selection $list the filter of the list, to come back to it
      */
     private function ask(
         string $action,
         string $question,
-        int $count,
-        ?array $marked,
+        array $ids,
         Selection $list
     ): Response {
-        $fields = ($marked === null ? ['which' => 'all'] : []) + ['sure' => $count]
-            + $list->fields;
+        $isAll = $this->isAboutAll();
+        // Mail that comes after the question has larger ids: it is left alone, and not asked about.
+        $fields = ($isAll ? ['which' => 'all', 'until' => max($ids)] : [])
+            + ['sure' => count($ids)] + $list->fields;
         return $this->confirm(
             $action,
             $fields,
@@ -239,7 +246,7 @@ final class Mails extends Action
             array_map(static fn (int $id): Html => Html::e(
                 'input',
                 ['type' => 'hidden', 'name' => 'ids[]', 'value' => $id]
-            ), $marked ?? []),
+            ), $isAll ? [] : $ids),
             $list->fields,
             $action === 'delete'
         );

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace MailQueue\Web\Webhook;
 
 use MailQueue\Cli\Terminal;
+use MailQueue\Web\Php;
 use MailQueue\Web\Refusal;
 use MailQueue\Web\Request;
 
@@ -96,7 +97,7 @@ final class Sns extends Service
     private function confirm(array $body, string $host): array
     {
         $this->amazon->confirm($host, (string) $body['SubscribeURL']);
-        error_log('mailqueue webhook: subscribed to ' . Terminal::safe((string) $body['TopicArn']));
+        Php::log('mailqueue webhook: subscribed to ' . Terminal::safe((string) $body['TopicArn']));
         return [];
     }
 }

@@ -400,6 +400,8 @@ return [
         . 'and try again.' => 'Dieses Formular ist nicht von dieser Seite oder zu alt. Nichts '
         . 'wurde '
         . 'geändert. Bitte zurückgehen, die Seite neu laden und noch einmal versuchen.',
+    'You come from another site' => 'Sie kommen von einer anderen Website',
+    'Go on to the page' => 'Weiter zur Seite',
     'You may not see this page. Log in first.' => 'Diese Seite ist erst nach der Anmeldung zu '
         . 'sehen.',
     'You may look, but not change anything. Nothing was changed.'

@@ -137,14 +137,16 @@ static bool is_zero(struct mq_str number)
     return true;
 }
 
-/* Whether {{#if}} takes it for true: not null, false, 0, "" and an empty list. */
+/* Whether {{#if}} takes it for true: not null, false, 0, "" and an empty list. All fields of CSV
+ * are texts, so "0" is like 0. */
 static bool is_true(const struct mq_json_value *value)
 {
     if (value == NULL || value->kind == MQ_JSON_FALSE) {
         return false;
     }
     return value->kind == MQ_JSON_NUMBER ? !is_zero(value->text)
-           : value->kind == MQ_JSON_TEXT ? value->text.len > 0
+           : value->kind == MQ_JSON_TEXT
+               ? value->text.len > 0 && !mq_str_equal(value->text, MQ_STR("0"))
            : value->kind == MQ_JSON_LIST ? value->count > 0
                                          : true;
 }

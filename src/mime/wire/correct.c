@@ -13,6 +13,13 @@ bool mq_message_is_signed(struct mq_str wire)
     return mq_message_header(wire, "DKIM-Signature", &value);
 }
 
+bool mq_message_has_token(struct mq_str wire)
+{
+    struct mq_str uris;
+    return mq_message_header(wire, "List-Unsubscribe", &uris) &&
+           (memmem(uris.data, uris.len, "?t=", 3) || memmem(uris.data, uris.len, "&t=", 3));
+}
+
 char *mq_message_new_id(const char *address)
 {
     char random[33];

@@ -17,6 +17,9 @@ struct mq_correction {
 
 /* Whether the message has a signature that covers its headers: then it must not be corrected. */
 bool mq_message_is_signed(struct mq_str wire);
+/* Whether its link to unsubscribe has the parameter t (mime/unsubscribe.h), which names the
+ * recipient if the mail is to one of our lists. */
+bool mq_message_has_token(struct mq_str wire);
 /* Appends the corrected form of a message in wire form to `out` (initialised, empty): `right` in
  * place of `wrong` in To, Cc, Resent-To and Resent-Cc, where names and all else stay. A field that
  * cannot be read stays as it is. */

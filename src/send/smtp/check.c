@@ -51,7 +51,7 @@ static bool cannot_take(const struct mq_smtp_session *session, const struct mq_t
 }
 
 /* Converts the message for a relay without 8BITMIME, or writes into text why it must not be
- * converted. Returns false if memory or a key was missing; the recipients are then deferred. */
+ * converted. Returns false if memory was missing; the recipients are then deferred. */
 static bool convert(const struct mq_smtp_session *session, struct mq_transfer *transfer, char *text,
                     size_t size)
 {

@@ -84,6 +84,11 @@ static void test_bad(void **state)
     assert_int_equal(check((struct mq_str){"a@[1.2.3.4\0]", 12}), MQ_MESSAGE);
     check(MQ_STR("a@m\xC3\xBCller.example"));
     assert_non_null(strstr(err.text, "A-labels"));
+    /* Some carriers had such addresses: without the dot, it is another person's. */
+    check(MQ_STR("ann..b@example.org"));
+    assert_non_null(strstr(err.text, "in quotes; use another address"));
+    check(MQ_STR("ann.@example.org"));
+    assert_non_null(strstr(err.text, "in quotes; use another address"));
 }
 
 /* One megabyte of each shape that makes a backtracking parser slow. */

@@ -67,6 +67,8 @@ static void test_if(void **state)
                    ANN, "12345");
     assert_renders("{{#if a}}1{{/if}}{{#if b}}2{{/if}}{{#if c}}3{{/if}}{{#if d}}4{{/if}}",
                    "{\"a\":-0.0,\"b\":0e5,\"c\":1e0,\"d\":0.01}", "34");
+    assert_renders("{{#if a}}1{{/if}}{{#if b}}2{{/if}}{{#if c}}3{{/if}}",
+                   "{\"a\":\"0\",\"b\":\"00\",\"c\":\" 0\"}", "23");
     assert_renders("{{#if x}}1{{else}}{{#if name}}2{{else}}3{{/if}}4{{/if}}5", ANN, "245");
 }
 

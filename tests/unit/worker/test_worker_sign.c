@@ -56,33 +56,72 @@ static void mail(struct scene_worker *scene)
                &(struct mail){.recipients = "to@example.org", .body = "Subject: x\r\n\r\nx\r\n"});
 }
 
-/* A relay without 8BITMIME: the transport asks for a converted message, which is signed, too. */
+/* The signature covers exactly what is sent, which is in 7 bits. */
+static void see_signed(struct fake_relay *relay, struct mq_transfer *transfer)
+{
+    assert_int_equal(transfer->flags, 0);
+    assert_int_equal(seen.len, transfer->message.len);
+    assert_memory_equal(seen.data, transfer->message.data, seen.len);
+    see_sent(relay, transfer);
+}
+
+static void mail_8bit(struct scene_worker *scene, const char *body)
+{
+    scene->hooks.sign = sign;
+    fx_enqueue(&scene->fx, &(struct mail){.recipients = "to@example.org", .body = body});
+}
+
+/* Each relay gets what is signed in 7 bits, because a later one may have to convert it. */
+static void test_signs_what_was_converted(void **state)
+{
+    struct scene_worker *scene = *state;
+    mail_8bit(scene, "Subject: x\r\n\r\ncaf\xC3\xA9\r\n");
+    scene->relay.on_body = see_signed;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->counter, 1);
+    assert_memory_equal(seen.data, SIGNATURE "Subject: x\r\n", sizeof(SIGNATURE) + 11);
+    assert_non_null(strstr(seen.data, "caf=C3=A9\r\n"));
+    assert_int_equal(scene->report.sent, 1);
+}
+
+/* A sealed message must not be changed. */
+static void test_signs_as_it_is(void **state)
+{
+    static const char body[] = "Subject: x\r\nContent-Type: multipart/signed; boundary=b\r\n\r\n--b"
+                               "\r\n\r\ncaf\xC3\xA9\r\n--b--\r\n";
+    struct scene_worker *scene = *state;
+    mail_8bit(scene, body);
+    scene->relay.on_body = see_sent;
+    run_until(scene, MQ_RUN_EMPTY);
+    assert_int_equal(scene->counter, 1);
+    assert_memory_equal(seen.data, SIGNATURE, sizeof(SIGNATURE) - 1);
+    assert_string_equal(seen.data + sizeof(SIGNATURE) - 1, body);
+}
+
+/* A relay without 8BITMIME: the transport asks for a converted message. */
 static void convert(struct fake_relay *relay, struct mq_transfer *transfer)
 {
     struct mq_error err;
     assert_int_equal(transfer->flags, MQ_MESSAGE_8BIT);
     assert_int_equal(transfer->to_7bit(transfer, &err), MQ_OK);
     assert_int_equal(transfer->flags, 0);
-    struct mq_buffer signed_text = seen;
-    seen = (struct mq_buffer){0};
     see_sent(relay, transfer);
-    /* two forms were signed, and the second one is sent */
-    size_t text = transfer->message.len;
-    assert_memory_equal(signed_text.data + signed_text.len - text, transfer->message.data, text);
-    mq_buffer_clear(&signed_text);
 }
 
-static void test_signs_what_was_converted(void **state)
+/* Without a key for its domain, a mail stays as it is until a relay needs it in 7 bits. */
+static void test_unsigned_as_it_is(void **state)
 {
     struct scene_worker *scene = *state;
-    scene->hooks.sign = sign;
-    fx_enqueue(&scene->fx, &(struct mail){.recipients = "to@example.org",
-                                          .body = "Subject: x\r\n\r\ncaf\xC3\xA9\r\n"});
-    scene->relay.on_body = convert;
+    lines = "";
+    scene->relay.on_body = see_sent;
+    mail_8bit(scene, "Subject: x\r\n\r\ncaf\xC3\xA9\r\n");
     run_until(scene, MQ_RUN_EMPTY);
-    assert_int_equal(scene->counter, 2);
-    assert_memory_equal(seen.data, SIGNATURE "Subject: x\r\n", sizeof(SIGNATURE) + 11);
+    assert_string_equal(seen.data, "Subject: x\r\n\r\ncaf\xC3\xA9\r\n");
+    scene->relay.on_body = convert;
+    mail_8bit(scene, "Subject: x\r\n\r\ncaf\xC3\xA9\r\n");
+    run_until(scene, MQ_RUN_EMPTY);
     assert_non_null(strstr(seen.data, "caf=C3=A9\r\n"));
+    assert_int_equal(scene->report.sent, 1);
 }
 
 static void test_signs_what_is_sent(void **state)
@@ -282,7 +321,7 @@ static void test_converts_what_was_sealed(void **state)
 {
     struct scene_worker *scene = *state;
     scene->hooks.sign = sign;
-    scene->relay.on_body = convert;
+    scene->relay.on_body = see_signed;
     seals(scene, "Subject: x\r\n\r\nceci: caf\xC3\xA9\r\n");
     run_until(scene, MQ_RUN_EMPTY);
     assert_non_null(strstr(seen.data, "ceci: caf=C3=A9\r\n"));
@@ -316,6 +355,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_signs_what_was_converted, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_signs_as_it_is, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unsigned_as_it_is, setup, teardown),
         cmocka_unit_test_setup_teardown(test_signs_what_is_sent, setup, teardown),
         cmocka_unit_test_setup_teardown(test_signs_the_prefix, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_signature, setup, teardown),
