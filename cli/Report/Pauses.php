@@ -18,10 +18,12 @@ final class Pauses
         $found = [];
         $kept = json_decode((string) $queue->config('mailRelayPause'), true);
         foreach (is_array($kept) ? $kept : [] as $relay => $text) {
-            if (is_string($text) && preg_match('/\A(\d{1,11}) (\d+) (.*)\z/s', $text, $match)
-                && (int) $match[1] > time() && (int) $match[1] <= time() + 86400) {
+            $parts = '/\A(\d{1,11}) (\d+) (?:@(\d{1,11}) )?(.*)\z/s';
+            if (is_string($text) && preg_match($parts, $text, $match)
+                && (int) $match[1] > time() && (int) $match[1] <= time() + 86400
+                && (int) $match[3] <= time() + 60) {
                 $found[(string) $relay] = ['until' => (int) $match[1], 'trial' => (int) $match[2],
-                    'reason' => $match[3]];
+                    'reason' => $match[4]];
             }
         }
         uasort($found, static fn (array $a, array $b): int => $b['until'] <=> $a['until']);

@@ -54,6 +54,8 @@ final class Processes
     private array $deaths = [];
     /** @var array<int, true> numbers that found all worker slots taken */
     private array $locked = [];
+    /** Worker slots of processes that have sent their share of the message limit */
+    private int $freed = 0;
     /** @var array<int, int> how many mails processes of a number claimed */
     private array $claimed = [];
     /** @var array<string, array{int, float}> errors → which number printed them, and when */
@@ -269,6 +271,12 @@ final class Processes
                 $this->end($number, $process);
             }
         }
+        for (; $this->freed > 0 && $this->locked && !$this->isStopping; $this->freed--) {
+            // A process that found no worker slot has a share, too.
+            $number = array_key_first($this->locked);
+            unset($this->locked[$number]);
+            $this->due[$number] = self::now();
+        }
         if ($this->running === [] && array_diff_key($this->due, $this->locked) === []) {
             $this->due = []; // others have all worker slots
         }
@@ -284,6 +292,8 @@ final class Processes
         unset($this->locked[$number]);
         if ($summary?->end() === 'locked') {
             $this->locked[$number] = true;
+        } elseif ($summary?->end() === 'messages') {
+            $this->freed++;
         }
         $this->codes[$number] = match ($process->signal) {
             0 => $process->code,

@@ -30,13 +30,14 @@ $queue->setConfig('mailQueueEnabled', 0);
 $status();
 $queue->setConfig('mailQueueEnabled', null);
 echo "-- paused\n";
-$queue->setConfig('mailRelayPause', json_encode(['smtp://a.example.org:25' => time() + 60 . ' 1 421 a', 'smtp://user:***@b.example.org:587' => time() + 600 . ' 2 451 4.3.0 b',
+$queue->setConfig('mailRelayPause', json_encode(['smtp://a.example.org:25' => time() + 60 . ' 1 @' . time() . ' 421 a', 'smtp://user:***@b.example.org:587' => time() + 600 . ' 2 451 4.3.0 b',
     'smtp://c.example.org:25' => time() - 60 . ' 1 421 over']));
 $status();
 $stats = json_decode($run('status', '--json')[1]);
 echo "$stats->pausedRelay $stats->pauseReason\n";
 $queue->setConfig('mailRelayPause', json_encode(['smtp://c.example.org:25' => time() - 60 . ' 1 421 over',
-    'smtp://d.example.org:25' => time() + 86400 * 3650 . ' 1 the clock was ahead']));
+    'smtp://d.example.org:25' => time() + 86400 * 3650 . ' 1 the clock was ahead',
+    'smtp://e.example.org:25' => time() + 3660 . ' 1 @' . time() + 3600 . ' by an hour']));
 echo "-- over\n";
 $status();
 echo json_encode($queue->stats()->pausedRelay), "\n";

@@ -23,13 +23,14 @@ function group(string $what, string $group, array $sinks): void
         $dsn = str_replace($name, "smtp://user:secret@127.0.0.1:$sink->port?tls=none", $dsn);
     }
     $report = $queue->work($dsn, connections: 4);
-    $counts = $relays = [];
+    $counts = $relays = $troubles = [];
     foreach ($sinks as $sink) {
         $counts[] = count($sink->counts());
     }
     foreach ($queue->events as $event) {
         if ($event['event'] === 'relay_trouble') {
             $relays[] = parse_url($event['relay'], PHP_URL_PORT) === $sinks['A']->port ? 'A' : 'B';
+            $troubles[$event['relay']] = $event['time'];
         }
     }
     $attempts = array_filter($queue->events, static fn($event) => $event['attempt'] > 1);
@@ -45,8 +46,8 @@ function group(string $what, string $group, array $sinks): void
         }
     }
     $pauses = json_decode((string) $queue->queue->config('mailRelayPause'), true) ?: [];
-    foreach ($pauses as $pause) {
-        echo '  paused for ', round(((int) $pause - time()) / 5) * 5, " s\n";
+    foreach ($pauses as $relay => $pause) {
+        echo '  paused for ', round(((int) $pause - $troubles[$relay]) / 5) * 5, " s\n";
     }
 }
 
@@ -57,10 +58,10 @@ group('roundrobin', 'roundrobin(A B)', $sinks(''));
 $dead = $sinks('');
 $dead['A']->stop();
 group('dead', 'failover(A B)', $dead);
-group('denies', 'roundrobin(A B)?retry_period=15', $sinks('at mail reply="554 5.7.1 denied"'));
-group('hangs up', 'failover(A B)?retry_period=15', $sinks('at data close'));
+group('denies', 'roundrobin(A B)?retry_period=20', $sinks('at mail reply="554 5.7.1 denied"'));
+group('hangs up', 'failover(A B)?retry_period=20', $sinks('at data close'));
 group('is full', 'failover(A B)', $sinks('at mail after=20 reply="452 4.3.1 disk full"'));
-group('one within the other', 'failover(roundrobin(A A)?retry_period=5 B)',
+group('one within the other', 'failover(roundrobin(A A)?retry_period=20 B)',
     $sinks('at auth reply="535 5.7.8 no"'));
 $both = $sinks('at rcpt reply="451 4.3.0 later"');
 $both['B']->rules('at connect reply="554 5.3.2 no"');
@@ -86,13 +87,13 @@ roundrobin: empty, both have accepted, each once, 0 left, 0 later attempts, paus
 dead: empty, 0 + 60 accepted, each once, 0 left, 0 later attempts, paused: A
   paused for 60 s
 denies: empty, 0 + 60 accepted, each once, 0 left, 0 later attempts, paused: A
-  paused for 15 s
+  paused for 20 s
 hangs up: empty, 0 + 60 accepted, each once, 0 left, 0 later attempts, paused: A
-  paused for 15 s
+  paused for 20 s
 is full: empty, both have accepted, each once, 0 left, 0 later attempts, paused: A
   paused for 60 s
 one within the other: empty, 0 + 60 accepted, each once, 0 left, 0 later attempts, paused: A
-  paused for 5 s
+  paused for 20 s
 both: relay, 0 + 0 accepted, WRONG, 60 left, 0 later attempts, paused: A B
   paused for 60 s
   paused for 60 s

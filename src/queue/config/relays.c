@@ -1,5 +1,6 @@
 /* What the queue stores about relays: config keys whose value is a JSON object from a relay's name
- * to a text. In mailRelayPause it is "until count reason". An unreadable value counts as empty. */
+ * to a text. In mailRelayPause it is "until count @since reason", or without "@since". An
+ * unreadable value counts as empty. */
 #include "queue/config/relays.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #define PAUSE_FIRST_S     60
 #define PAUSE_MAX_S       3600
 #define PAUSE_ASKED_MAX_S 86400 /* a relay may ask for a day */
+#define CLOCKS_DIFFER_S   60    /* by less: the clocks of hosts, or one that is set right */
 
 /* Parses the JSON object into `out` (initialised, empty): each relay, then its text. */
 static enum mq_status parse_texts(const char *value, struct mq_strings *out, struct mq_error *err)
@@ -127,11 +129,14 @@ static bool parse(const char *text, struct mq_pause *out)
 {
     long long until = 0;
     long long count = 0;
+    long long since = 0;
     int used = 0;
     *out = (struct mq_pause){0};
-    if (!text || sscanf(text, "%18lld %9lld %n", &until, &count, &used) < 2) {
+    if (!text ||
+        sscanf(text, "%18lld %9lld %n@%18lld %n", &until, &count, &used, &since, &used) < 2) {
         return false;
     }
+    out->since_s = since;
     out->until_s = until;
     out->count = count;
     mq_str_printable(out->reason, sizeof(out->reason), 0, mq_str_of(text + used));
@@ -150,7 +155,8 @@ enum mq_status mq_pause_find(const char *pauses, const char *relay, struct mq_pa
 
 bool mq_pause_lasts(const struct mq_pause *pause, int64_t now_s)
 {
-    return pause->until_s > now_s && pause->until_s <= now_s + PAUSE_ASKED_MAX_S;
+    return pause->until_s > now_s && pause->until_s <= now_s + PAUSE_ASKED_MAX_S &&
+           pause->since_s <= now_s + CLOCKS_DIFFER_S;
 }
 
 struct mq_pause mq_pause_latest(const char *pauses, int64_t now_s, char **relay)
@@ -179,13 +185,18 @@ static void lengthen(struct mq_pause *old, const struct mq_relay_pause *pause, i
     int64_t wait_s =
         pause->retry_after_s < PAUSE_ASKED_MAX_S ? pause->retry_after_s : PAUSE_ASKED_MAX_S;
     int64_t asked_s = wait_s > 0 ? now_s + wait_s : 0;
+    bool lasts = mq_pause_lasts(old, now_s);
+    if (lasts && (pause->only_noted || asked_s <= old->until_s)) {
+        return;
+    }
+    old->since_s = now_s;
     if (pause->only_noted) {
-        old->until_s = mq_pause_lasts(old, now_s) ? old->until_s : now_s;
-    } else if (!mq_pause_lasts(old, now_s)) {
+        old->until_s = now_s;
+    } else if (!lasts) {
         old->count = old->count < 0 ? 1 : old->count + 1;
         int64_t delay_s = old->count > 6 ? PAUSE_MAX_S : PAUSE_FIRST_S << (old->count - 1);
         old->until_s = asked_s ? asked_s : now_s + delay_s;
-    } else if (asked_s > old->until_s) {
+    } else {
         old->until_s = asked_s;
     }
 }
@@ -200,8 +211,8 @@ static enum mq_status pause_locked(struct mq_tx *tx, struct mq_relay_pause *paus
     parse(find_text(&texts.all, pause->relay), &now);
     lengthen(&now, pause, tx->now_s);
     mq_str_printable(now.reason, sizeof(now.reason), 0, mq_str_of(pause->reason));
-    mq_buffer_printf(&text, "%lld %lld %s", (long long)now.until_s, (long long)now.count,
-                     now.reason);
+    mq_buffer_printf(&text, "%lld %lld @%lld %s", (long long)now.until_s, (long long)now.count,
+                     (long long)now.since_s, now.reason);
     enum mq_status status = text.failed
                                 ? mq_error_nomem(err)
                                 : write_all(tx->queue, &texts, pause->relay, text.data, err);

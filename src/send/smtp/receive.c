@@ -398,7 +398,7 @@ static void on_reply(struct mq_smtp_session *session, const struct mq_reply *rep
         return;
     }
     if (session->expected_count == 0 && session->state == MQ_SMTP_IDLE) {
-        close_by(session, reply); /* a 421, most likely */
+        mq_smtp_close(session, ""); /* most likely a 421: it has waited too long */
         return;
     }
     if (session->expected_count == 0) {

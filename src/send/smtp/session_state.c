@@ -310,8 +310,8 @@ static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, 
 void mq_smtp_session_lost(struct mq_smtp_session *session, const char *why)
 {
     int64_t decided = session->decided;
-    if (session->state == MQ_SMTP_QUITTING) {
-        why = ""; /* some relays answer QUIT by closing */
+    if (session->state == MQ_SMTP_QUITTING || session->state == MQ_SMTP_IDLE) {
+        why = ""; /* some relays answer QUIT by closing, and all may end a session that waits */
     }
     settle_lost(session, mq_smtp_current(session), why);
     session->decided = decided; /* mq_smtp_finish() counted a mail that the relay did not answer */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -125,6 +126,56 @@ static void test_sessions_that_are_too_many_end(void **state)
     bench_free(bench);
 }
 
+#define BURST 10
+
+/* Only the first connection gets mail. The relay ends the others while they wait for mail: one by a
+ * 421, the next without a word. */
+static void serve_ends_unused(struct relay_talk *talk)
+{
+    struct relay_counts *counts = talk->counts;
+    if (talk->number == 1) {
+        talk->dot_delay_ms = 20;
+        relay_serve(talk);
+        return;
+    }
+    while (__atomic_load_n(&counts->mails, __ATOMIC_SEQ_CST) < BURST) {
+        usleep(1000);
+    }
+    relay_say(talk, "220 relay.test ESMTP");
+    relay_hear(talk);
+    relay_say(talk, "250 relay.test");
+    fflush(talk->out);
+    __atomic_add_fetch(&counts->hellos, 1, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&counts->go, __ATOMIC_SEQ_CST)) {
+        usleep(1000);
+    }
+    if (talk->number % 2 == 0) {
+        relay_say(talk, "421 4.4.2 idle for too long");
+    }
+}
+
+static bool one_is_open(const struct relay_counts *counts)
+{
+    return counts->open == 1;
+}
+
+static void test_the_end_of_unused_sessions_is_no_refusal(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_new(serve_ends_unused, "", 4);
+    bench_submit(bench, BURST);
+    bench_run(bench, 0);
+    assert_int_equal(bench->accepted, BURST);
+    bench_settle(bench);
+    assert_true(bench->relay.counts->connections > 2);
+    bench->relay.counts->go = 1;
+    bench_until(bench, one_is_open);
+    settle(bench);
+    assert_string_equal(bench->transport->note, "");
+    assert_int_equal(mq_transport_capacity(bench->transport, true), 4);
+    bench_free(bench);
+}
+
 static void serve_throttle(struct relay_talk *talk)
 {
     talk->mail = "450 4.7.1 try again in 30 seconds";
@@ -149,6 +200,7 @@ int main(void)
         cmocka_unit_test(test_refused_connects_shrink_the_pool),
         cmocka_unit_test(test_sessions_come_back),
         cmocka_unit_test(test_sessions_that_are_too_many_end),
+        cmocka_unit_test(test_the_end_of_unused_sessions_is_no_refusal),
         cmocka_unit_test(test_throttle_at_mail_pauses_the_relay),
     };
     signal(SIGPIPE, SIG_IGN);
