@@ -136,6 +136,9 @@ void mq_run_leave_free(struct mq_run *run, int64_t begun_ms)
 
 int64_t mq_run_sweep_ms(const struct mq_run *run)
 {
+    if (!run->claim.any || run->database.sweep.done) {
+        return INT64_MAX;
+    }
     return mq_run_is_idle(run) || run->database.next_sweep_ms < run->database.free_until_ms
                ? run->database.free_until_ms
                : run->database.next_sweep_ms;
@@ -151,7 +154,7 @@ void mq_run_upkeep(struct mq_run *run)
         run->database.sweep = (struct mq_sweep){0};
         mq_queue_note_run(run->queue, NULL);
     }
-    if (!run->database.sweep.done && now_ms >= mq_run_sweep_ms(run)) {
+    if (now_ms >= mq_run_sweep_ms(run)) {
         size_t told = run->events.count;
         /* The next run's sweep makes up for one that fails. */
         if (mq_queue_sweep(run->queue, &run->database.sweep, &run->events, NULL) != MQ_OK) {

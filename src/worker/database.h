@@ -57,7 +57,7 @@ bool mq_run_has_slot(struct mq_run *run);
 /* After a long transaction, such as one that deleted large messages: leaves the write lock free for
  * other processes, for as long as this run held it. begun_ms: when it got the lock. */
 void mq_run_leave_free(struct mq_run *run, int64_t begun_ms);
-/* When the next piece of the sweep is due. */
+/* When the next piece of the sweep is due; INT64_MAX: none is. */
 int64_t mq_run_sweep_ms(const struct mq_run *run);
 /* Does a piece of the sweep and of the database's upkeep, when they are due. */
 void mq_run_upkeep(struct mq_run *run);

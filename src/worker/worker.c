@@ -171,7 +171,7 @@ static int64_t quiet_ms(const struct mq_run *run, int64_t now_ms)
         if (run->held > 0) {
             until = mq_least(until, run->lease.renew_ms);
         }
-        if (!run->stop.begun && run->claim.any && !database->sweep.done) {
+        if (!run->stop.begun) {
             until = mq_least(until, mq_run_sweep_ms(run));
         }
     }

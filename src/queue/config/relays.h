@@ -29,13 +29,11 @@ enum mq_status mq_queue_count_pauses(struct mq_queue *queue, const char *relay, 
 
 /* One relay's entry of mailRelayPause. */
 struct mq_pause {
-    int64_t since_s; /* 0: not known */
-    int64_t until_s;
+    int64_t since_s, until_s; /* since 0: not known */
     int64_t count;
     char reason[256];
 };
-/* Whether it is not over. A clock that was ahead has set one that begins in more than a minute, or
- * ends in more than a day: it is over. */
+/* Whether it lasts: not if it begins in over a minute or ends in over a day (by a wrong clock). */
 bool mq_pause_lasts(const struct mq_pause *pause, int64_t now_s);
 /* Reads a relay's entry; all zero if it has none. */
 enum mq_status mq_queue_pause_of(struct mq_queue *queue, const char *relay, struct mq_pause *out,
