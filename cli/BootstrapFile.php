@@ -80,7 +80,11 @@ final class BootstrapFile
             ? "failed: {$error['message']} ({$error['file']}, line {$error['line']})"
             : 'ended the program (exit or die) before it returned its array. To say what is '
                 . 'wrong, throw an exception.';
-        return Failure::show(self::$name . " $path $why", ExitCode::CONFIG, $_SERVER['argv'] ?? []);
+        if (!defined('STDERR')) { // in PHP-FPM
+            function_exists('error_log') && error_log("mailqueue: " . self::$name . " $path $why");
+            return ExitCode::CONFIG;
+        }
+        return Failure::show(self::$name . " $path $why", ExitCode::CONFIG, $_SERVER['argv']);
     }
 
     /** SQLITE_BUSY and SQLITE_LOCKED by the application's own PDO: the next run may succeed. */

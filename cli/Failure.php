@@ -47,9 +47,8 @@ final class Failure
      */
     public static function show(string $text, int $code, array $argv): int
     {
-        $words = array_slice($argv, 1); // options may come before the command
-        $isReport = current(array_intersect($words, array_keys(Commands::ALL))) === 'bounce'
-            && !stream_isatty(STDIN);
+        // Options may come before the command.
+        $isReport = in_array('bounce', array_slice($argv, 1), true) && !stream_isatty(STDIN);
         $code = $isReport ? ExitCode::TEMPFAIL : $code;
         $text .= str_contains($text, 'Too many open files')
             ? ' (Raise the limit of open files: ulimit -n.)' : '';

@@ -52,11 +52,7 @@ final class Settings
     {
         $line = ' work --quiet';
         foreach (['database', ...self::OF_QUEUE, ...self::OF_RELAY] as $name) {
-            $value = $this->args->text($name);
-            if ($value === null && $name === 'database' && $this->bootstrap->queue === null) {
-                $named = Arguments::environment('MAILQUEUE_DATABASE');
-                $value = $named === null || (new Named($named))->hasPassword ? null : $named;
-            }
+            $value = $this->args->text($name) ?? $this->fromShell($name);
             $line .= $value === null ? ''
                 : " --$name " . Terminal::word(self::absolute($name, $value));
         }
@@ -69,9 +65,32 @@ final class Settings
         } . $line);
     }
 
+    /** What this shell sets in place of an option, without secrets. */
+    private function fromShell(string $name): ?string
+    {
+        $isNeeded = match ($name) {
+            'database' => $this->bootstrap->queue === null,
+            'relays' => $this->bootstrap->relays === null,
+            'dkim' => $this->bootstrap->dkim === null,
+            'verdicts', 'accounts' => true,
+            default => false,
+        };
+        $value = $isNeeded ? Arguments::environment('MAILQUEUE_' . strtoupper($name)) : null;
+        $isSecret = $name === 'database' && $value !== null && (new Named($value))->hasPassword;
+        return $isSecret ? null : $value;
+    }
+
     /** An option's value for a program in another working directory. */
     public static function absolute(string $name, string $value): string
     {
+        if ($name === 'dkim') { // domain:selector:file, several with commas between
+            return (string) preg_replace_callback(
+                '/([^\s,:]+:[^\s,:]+:)([^\s,]+)/',
+                static fn (array $match): string => $match[1]
+                    . (realpath($match[2]) ?: $match[2]),
+                $value
+            );
+        }
         $path = match ($name) {
             'database' => (new Named($value))->path,
             'bootstrap', 'relays', 'verdicts', 'accounts' => $value,

@@ -192,7 +192,7 @@ final class Processes
             if (self::now() < $at) {
                 continue;
             }
-            unset($this->due[$number]);
+            unset($this->due[$number], $this->locked[$number]);
             $more = $this->share($number);
             if ($more === null) {
                 continue;
@@ -289,7 +289,6 @@ final class Processes
             : ($this->summary?->with($summary) ?? $summary);
         $this->claimed[$number] = ($this->claimed[$number] ?? 0)
             + (int) ($summary?->report['claimed'] ?? 0);
-        unset($this->locked[$number]);
         if ($summary?->end() === 'locked') {
             $this->locked[$number] = true;
         } elseif ($summary?->end() === 'messages') {

@@ -50,8 +50,7 @@ enum mq_status mq_php_wrong_type(const char *field, const char *wanted, const zv
 struct mq_str mq_php_fields_keep(struct mq_php_fields *fields, zend_string *s);
 /* Zeroed memory that lives as long as the fields. */
 void *mq_php_fields_alloc(struct mq_php_fields *fields, size_t count, size_t size);
-/* Returns the array `items` (`count` items of `size` bytes), perhaps moved, with one more,
- * zeroed. */
+/* Returns `items` (`count` of `size` bytes), perhaps moved, with one more, zeroed. */
 void *mq_php_fields_grow(struct mq_php_fields *fields, void *items, size_t count, size_t size);
 
 /* Reads each element of an array: "to[3]", "inline[logo]". */

@@ -76,7 +76,7 @@ struct mq_campaign_counts {
     struct mq_campaign_counts *next; /* with a larger id */
     int64_t id;
     int64_t sent, suppressed, uncertain;
-    bool back; /* a parked job waits again */
+    bool back; /* a parked or failed job waits again */
 };
 
 /* The counts of a campaign, in the order of ids, in which all transactions lock the rows; NULL

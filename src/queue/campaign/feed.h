@@ -15,7 +15,7 @@ enum mq_status mq_campaign_feed(struct mq_tx *tx, const struct mq_claim_request 
                                 struct mq_claim *claim, struct mq_error *err);
 /* Notes an event of a campaign's job. */
 void mq_campaign_note(struct mq_tx *tx, const struct mq_job *job, int type);
-/* Notes that a campaign's parked job waits again. */
+/* Notes that a campaign's parked or failed job waits again. */
 void mq_campaign_back(struct mq_tx *tx, const struct mq_job *job);
 /* Writes what was noted, before the commit; then lets finished campaigns run again for their jobs
  * that came back, and takes such jobs off campaigns that are paused or cancelled. */
