@@ -50,7 +50,6 @@ struct mq_transfer {
     struct mq_str message;   /* wire form (mime/wire/message.h), not dot-stuffed */
     unsigned flags;          /* MQ_MESSAGE_8BIT, MQ_MESSAGE_UTF8_HEADERS */
     bool utf8_address;       /* an address needs SMTPUTF8 */
-    bool can_move;           /* if this relay refuses it to all recipients, another one gets it */
     struct mq_notify notify; /* for relays that offer DSN */
     const void *job;         /* struct mq_job, for the PHP transport */
     const char *refused; /* JSON object: recipients that get no mail any more → why; or NULL */

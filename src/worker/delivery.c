@@ -450,7 +450,6 @@ static void fill_transfer(struct mq_delivery *delivery)
             transfer->utf8_address = true;
         }
     }
-    transfer->can_move = mq_delivery_can_move(delivery);
     transfer->notify = job->notify;
     transfer->job = job;
     transfer->refused = job->refused;

@@ -159,34 +159,27 @@ static bool is_doubtful(struct mq_lane *lane, const struct mq_job *job, enum mq_
            result == MQ_OUTCOME_UNEXPLAINED;
 }
 
-/* Whether the relay lacks an extension or room for this recipient's mail (send/smtp/check.c). */
-static bool cannot_take(const struct mq_target *target)
+/* Whether the relay lacks an extension or the room for this mail (send/smtp/check.c). */
+static bool cannot_take(const struct mq_delivery *delivery)
 {
-    return target->result == MQ_OUTCOME_REFUSED && target->phase &&
-           strcmp(target->phase, "check") == 0;
+    bool none = true;
+    for (size_t i = 0; i < delivery->transfer.target_count && none; i++) {
+        const struct mq_target *target = &delivery->targets[i];
+        none = target->result == MQ_OUTCOME_REFUSED && target->phase &&
+               strcmp(target->phase, "check") == 0;
+    }
+    return none;
 }
 
-/* Leaves the recipients whose mail this relay cannot take to another one of the route. If these are
- * all, the mail goes there now, or when that relay is used again, and this returns true. Otherwise
- * they stay in the row, and the next claim is for them. */
+/* Lets another relay of the route have the mail: now, or when it is used again. */
 static bool goes_elsewhere(struct mq_delivery *delivery)
 {
     int64_t other_s = mq_delivery_other_s(delivery);
-    size_t count = delivery->transfer.target_count, left = 0;
-    for (size_t i = 0; i < count && other_s > 0; i++) {
-        struct mq_target *target = &delivery->targets[i];
-        if (cannot_take(target)) {
-            target->result = MQ_OUTCOME_RELEASED;
-            left++;
-        }
+    if (other_s == 0 || mq_delivery_moves(delivery)) {
+        return other_s > 0;
     }
-    if (left < count || other_s == 0) {
-        return false;
-    }
-    if (!mq_delivery_moves(delivery)) {
-        delivery->back_after_s = other_s;
-        mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, delivery->targets[0].reply);
-    }
+    delivery->back_after_s = other_s;
+    mq_delivery_end(delivery, MQ_OUTCOME_RELEASED, delivery->targets[0].reply);
     return true;
 }
 
@@ -202,7 +195,7 @@ static void finished(struct mq_lane *lane, struct mq_delivery *delivery)
     }
     lane->run->report->cut += uncertain && lane->run->stop.aborted;
     mq_lane_note_time(lane, delivery->transfer.ms);
-    if (goes_elsewhere(delivery)) {
+    if (cannot_take(delivery) && goes_elsewhere(delivery)) {
         return;
     }
     if (doubtful && !taken && !uncertain) {

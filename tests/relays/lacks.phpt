@@ -43,18 +43,6 @@ $queue->add('closes', ['a@example.org']);
 $closes = 'at mail reply="421 4.3.2 not now"';
 run_group('two give it back', $queue, 'failover(%s %s %s)', new Sink($closes), new Sink($closes),
     new Sink());
-
-$queue = new TestQueue();
-$queue->add('two', ['a@example.org', 'jörg@example.org']);
-run_group('one address of two', $queue, 'failover(%s %s)', new Sink('', ['--no-smtputf8']), new Sink());
-
-[$old, $dead] = [new Sink('', ['--no-smtputf8']), new Sink()];
-$dead->stop();
-$queue = new TestQueue();
-$queue->add('two', ['a@example.org', 'jörg@example.org']);
-run_group('while the other relay is dead', $queue, 'failover(%s %s)', $old, $dead);
-$queue->timePasses();
-run_group('when it is back', $queue, 'failover(%s %s)', $old, new Sink());
 ?>
 --EXPECTF--
 three relays: empty
@@ -65,12 +53,3 @@ no relay can: empty
   both: parked 1 for refused refused jörg@example.org: 5.3.4 the message has %d bytes, the relay takes 1000; not sent
 two give it back: empty
   C: closes a@example.org
-one address of two: empty
-  B: two a@example.org
-  B: two jörg@example.org
-while the other relay is dead: empty
-  A: two a@example.org
-  two: pending 0 left jörg@example.org: 5.6.7 the address is not ASCII, and the relay does not offer SMTPUTF8; not sent
-when it is back: empty
-  A: two a@example.org
-  B: two jörg@example.org

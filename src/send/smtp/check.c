@@ -7,9 +7,6 @@
 /* Longest address that is sent; RFC 5321's limit is 256 octets. */
 #define ADDRESS_MAX 320
 
-static const char utf8_recipient[] =
-    "5.6.7 the address is not ASCII, and the relay does not offer SMTPUTF8; not sent";
-
 /* Addresses were checked when they were accepted. This is the last check before the wire: an
  * address must never end a command or add one. */
 static bool address_is_safe(const char *address)
@@ -31,17 +28,6 @@ static void refuse_target(struct mq_target *target, const char *text)
     snprintf(target->reply, sizeof target->reply, "%s", text);
 }
 
-/* Whether the mail goes to another relay because a recipient's address needs SMTPUTF8. That is only
- * possible before any recipient has a result. */
-static bool moves_for_address(const struct mq_transfer *transfer)
-{
-    bool moves = transfer->can_move && transfer->utf8_address;
-    for (size_t i = 0; i < transfer->target_count && moves; i++) {
-        moves = transfer->targets[i].result == MQ_OUTCOME_RELEASED;
-    }
-    return moves;
-}
-
 /* Writes what this relay cannot take (RFC 3463: 5.3.4, 5.6.7, 5.1.7) into text; false: nothing. */
 static bool cannot_take(const struct mq_smtp_session *session, const struct mq_transfer *transfer,
                         char *text, size_t size)
@@ -56,8 +42,6 @@ static bool cannot_take(const struct mq_smtp_session *session, const struct mq_t
         snprintf(text, size,
                  "5.6.7 the sender's address or a header is not ASCII, and the relay does not "
                  "offer SMTPUTF8; not sent");
-    } else if (!caps->smtputf8 && moves_for_address(transfer)) {
-        snprintf(text, size, "%s", utf8_recipient);
     } else if (!address_is_safe(transfer->from)) {
         snprintf(text, size, "5.1.7 the sender's address cannot be sent");
     } else {
@@ -114,7 +98,8 @@ bool mq_smtp_check(struct mq_smtp_session *session, struct mq_transfer *transfer
         } else if (target->address[0] == '\0' || !address_is_safe(target->address)) {
             refuse_target(target, "5.1.3 the address cannot be sent");
         } else if (!session->caps.smtputf8 && !mq_str_ascii(mq_str_of(target->address))) {
-            refuse_target(target, utf8_recipient);
+            refuse_target(target, "5.6.7 the address is not ASCII, and the relay does not offer "
+                                  "SMTPUTF8; not sent");
         } else {
             left = true;
         }

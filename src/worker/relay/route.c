@@ -368,14 +368,9 @@ void mq_delivery_tries(struct mq_delivery *delivery)
     delivery->tried[number / 64] |= UINT64_C(1) << number % 64;
 }
 
-bool mq_delivery_can_move(const struct mq_delivery *delivery)
-{
-    return !delivery->run->stop.begun && is_open(delivery->route, delivery->tried);
-}
-
 bool mq_delivery_moves(struct mq_delivery *delivery)
 {
-    if (!mq_delivery_can_move(delivery)) {
+    if (delivery->run->stop.begun || !is_open(delivery->route, delivery->tried)) {
         return false;
     }
     mq_delivery_reset(delivery);

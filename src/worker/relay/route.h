@@ -58,8 +58,6 @@ bool mq_run_can_start(const struct mq_run *run);
 void mq_run_put_back(struct mq_run *run);
 /* Notes that the delivery begins at its lane: it does not come back there. */
 void mq_delivery_tries(struct mq_delivery *delivery);
-/* Whether a relay of its route where it has not been is open. */
-bool mq_delivery_can_move(const struct mq_delivery *delivery);
 /* If a relay of its route where it has not been can take the delivery, lets it begin there and
  * returns true. If its domains have no room, it waits or has gone back. */
 bool mq_delivery_moves(struct mq_delivery *delivery);

@@ -311,36 +311,6 @@ static void test_what_the_relay_cannot_take_is_refused_here(void **state)
     fake_free(fake);
 }
 
-/* One recipient's address keeps the mail from all, if another relay can have it whole. */
-static void test_a_mail_moves_for_one_address(void **state)
-{
-    (void)state;
-    struct fake *fake = fake_new(FAKE_PIPELINING);
-    struct fake_mail moves, goes_on, stays;
-    fake_mail_init(&moves, "x", 3);
-    moves.transfer.utf8_address = true;
-    moves.targets[1].address = "j\xC3\xBCrgen@y";
-    moves.transfer.can_move = true;
-    goes_on = stays = moves;
-    goes_on.transfer.targets = goes_on.targets;
-    goes_on.targets[2].result = MQ_OUTCOME_DELIVERED; /* in an earlier transaction */
-    stays.transfer.targets = stays.targets;
-    stays.transfer.can_move = false;
-    fake_submit(fake, &moves);
-    fake_assert_back(&moves, MQ_TRANSFER_DONE, "RRR");
-    assert_string_equal(moves.phases, "");
-    assert_string_equal(fake_wire(fake), "");
-    fake_submit(fake, &goes_on);
-    assert_string_equal(fake_results(&goes_on), "URA");
-    assert_string_equal(fake_wire(fake), "MAIL FROM:<s@y>\r\nRCPT TO:<a@x>\r\nDATA\r\n");
-    fake_free(fake);
-    fake = fake_new(FAKE_PIPELINING);
-    fake_submit(fake, &stays);
-    assert_string_equal(fake_results(&stays), "URU");
-    assert_string_equal(stays.phases, "E");
-    fake_free(fake);
-}
-
 /* No address, from any source, continues or ends a command. */
 static void test_addresses_that_would_break_the_command(void **state)
 {
@@ -418,7 +388,6 @@ int main(void)
         cmocka_unit_test(test_status_notifications),
         cmocka_unit_test(test_null_sender),
         cmocka_unit_test(test_what_the_relay_cannot_take_is_refused_here),
-        cmocka_unit_test(test_a_mail_moves_for_one_address),
         cmocka_unit_test(test_addresses_that_would_break_the_command),
         cmocka_unit_test(test_many_recipients_fill_several_writes),
     };

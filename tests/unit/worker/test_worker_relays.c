@@ -218,47 +218,6 @@ static void test_two_of_three_take_nothing(void **state)
     assert_int_equal(count_jobs(scene, NULL), 0);
 }
 
-/* As send/smtp/check.c does it, without SMTPUTF8. */
-static void checks_addresses(struct fake_relay *relay, struct mq_transfer *transfer,
-                             struct mq_target *target)
-{
-    if (transfer->can_move || strchr(target->address, '\xC3')) {
-        lacks_smtputf8(relay, transfer, target);
-    } else {
-        set_result(target, MQ_OUTCOME_DELIVERED, "250 2.0.0 Ok");
-    }
-}
-
-static void test_lacks_it_for_one_recipient(void **state)
-{
-    struct scene_worker *scene = *state;
-    static const char two[] = "x@example.org j\xC3\xB6rg@example.org";
-    scene->dsn = "failover(a b)";
-    scene->relay.answer = checks_addresses;
-    fx_mail(&scene->fx, two);
-    run_until(scene, MQ_RUN_EMPTY);
-    assert_int_equal(scene->relay.accepted_count, 0);
-    assert_int_equal(scene->other.accepted_count, 1);
-    assert_int_equal(count_jobs(scene, NULL), 0);
-    /* Without the other relay one gets it now, and one when that relay is back. */
-    scene->other.down = true;
-    fx_mail(&scene->fx, two);
-    run_until(scene, MQ_RUN_EMPTY);
-    assert_int_equal(scene->relay.accepted_count, 1);
-    assert_int_equal(count_jobs(scene, "pending"), 1);
-    assert_int_equal(most_attempts(scene), 0);
-    scene->other.down = false;
-    scene->boot_ms += 61000;
-    run_until(scene, MQ_RUN_EMPTY);
-    assert_int_equal(scene->other.accepted_count, 2);
-    assert_int_equal(count_jobs(scene, NULL), 0);
-    scene->other.answer = checks_addresses; /* no relay has it */
-    fx_mail(&scene->fx, two);
-    run_until(scene, MQ_RUN_EMPTY);
-    assert_int_equal(scene->other.accepted_count, 3);
-    assert_int_equal(count_jobs(scene, "parked"), 1);
-}
-
 /* ---- a week without a relay ---- */
 
 #define MAILS  10000
@@ -369,7 +328,6 @@ int main(void)
         T(test_denies_all),
         T(test_lacks_an_extension),
         T(test_two_of_three_take_nothing),
-        T(test_lacks_it_for_one_recipient),
         T(test_dead_for_a_week),
         T(test_both_dead_for_a_week),
         T(test_dead_for_a_week_with_limits),
