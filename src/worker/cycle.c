@@ -15,6 +15,7 @@
 #include "worker/run.h"
 
 #define CLAIM_AGAIN_MS 1000 /* after a claim that found nothing, while mails are under way */
+#define OTHER_LOCK_MS  10000
 #define RENEW_CHUNK    500
 /* Leases are in whole seconds, so one can end up to a second before claim + lease. */
 #define LEASE_MARGIN_MS 1000
@@ -315,13 +316,15 @@ static void settled(struct mq_run *run, size_t count)
 
 /* Acts on a claim that failed while the rest of its cycle was stored. A lock of another program
  * ends the run only after the grace period; what the run holds goes on meanwhile. */
-static void claim_failed(struct mq_run *run, const struct mq_cycle *cycle)
+static void claim_failed(struct mq_run *run, const struct mq_cycle *cycle, int64_t before_ms)
 {
     const struct mq_claim *claim = cycle->claim;
     const struct mq_worker_options *options = run->options;
     int64_t now_ms = mq_run_now_ms(run);
     bool locked = claim->status == MQ_BUSY || claim->status == MQ_TX_ABORTED;
-    if (locked && run->claim.locked_ms == 0) {
+    /* After a while in which nothing was to be claimed, this is another lock. */
+    bool same = run->claim.locked_ms > 0 && before_ms - run->claim.next_ms < OTHER_LOCK_MS;
+    if (locked && !same) {
         run->claim.locked_ms = now_ms;
     }
     if (locked && (options->daemon || run->held > 0) &&
@@ -348,7 +351,7 @@ static void take_cycle(struct mq_run *run, const struct mq_cycle *cycle, int64_t
     bool complete = claim->status == MQ_OK && claim->end != MQ_CLAIM_MORE;
     mq_recovery_end_cycle(run->recovery, complete);
     if (claim->status != MQ_OK) {
-        claim_failed(run, cycle);
+        claim_failed(run, cycle, before_ms);
         return;
     }
     run->claim.locked_ms = 0;

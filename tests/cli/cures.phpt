@@ -64,7 +64,7 @@ file_put_contents("$dir/relays.php", "<?php return ['default' => 'null://null'];
 $queue->setConfig('mailLastRun', null);
 [, $output] = typed('mailqueue doctor --database sqlite:app.sqlite --transport null://null --relays relays.php --dkim example.org:a:my.pem', ['MAILQUEUE_VERDICTS' => 'verdicts'], $dir);
 echo preg_match('/^ +\* \* \* \* \* (.*)$/m', $output, $match)
-    ? str_replace([dirname($program), escapeshellarg($app), substr(escapeshellarg($dir), 0, -1)], ['BIN', 'APP', "'DIR"], $match[1]) : $output, "\n";
+    ? str_replace(["'\\''", dirname($program), $app, $dir], ["'", 'BIN', 'APP', 'DIR'], $match[1]) : $output, "\n";
 $queue->setConfig('mailLastRun', time());
 $cure('none');
 
@@ -176,7 +176,7 @@ There is no database %/app.sqlite, or this user cannot reach it. Check the path;
 BIN/mailqueue work --quiet --database APP
 exit 0
 -- the cron line of a doctor with relative paths and its own relay
-BIN/mailqueue work --quiet --database APP --transport null://null --relays 'DIR/relays.php' --dkim 'example.org:a:DIR/key.pem' --verdicts 'DIR/verdicts'
+BIN/mailqueue work --quiet --database 'APP' --transport null://null --relays 'DIR/relays.php' --dkim 'example.org:a:DIR/key.pem' --verdicts 'DIR/verdicts'
 -- none
 -- hold
 1 mail is parked: 1 hold $ mailqueue retry --all --database 'APP'

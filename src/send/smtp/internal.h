@@ -36,6 +36,9 @@ void mq_smtp_advance(struct mq_smtp_session *session);
 
 /* Whether the dot may have been sent. */
 bool mq_smtp_dot_left(const struct mq_smtp_session *session, const struct mq_smtp_tx *tx);
+/* Whether no mail waits for the session, so that the relay may end it. With LMTP that is not known:
+ * a refusal can come in one piece with the reply to LHLO, before the session begins a mail. */
+bool mq_smtp_is_spare(const struct mq_smtp_session *session);
 /* Adds a command whose reply is awaited. The caller has made sure that there is room. */
 void mq_smtp_expect(struct mq_smtp_session *session, enum mq_smtp_command command, uint8_t tx,
                     size_t target);

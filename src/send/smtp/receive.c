@@ -398,7 +398,7 @@ static void on_reply(struct mq_smtp_session *session, const struct mq_reply *rep
         return;
     }
     if (session->expected_count == 0 && session->state == MQ_SMTP_IDLE) {
-        mq_smtp_close(session, ""); /* most likely a 421: it has waited too long */
+        mq_smtp_close(session, mq_smtp_is_spare(session) ? "" : said(session, reply));
         return;
     }
     if (session->expected_count == 0) {

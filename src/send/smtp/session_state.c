@@ -307,11 +307,16 @@ static void settle_lost(struct mq_smtp_session *session, struct mq_smtp_tx *tx, 
     mq_smtp_finish(session, tx, MQ_TRANSFER_DONE);
 }
 
+bool mq_smtp_is_spare(const struct mq_smtp_session *session)
+{
+    return session->state == MQ_SMTP_IDLE && session->owner->lhlo == NULL;
+}
+
 void mq_smtp_session_lost(struct mq_smtp_session *session, const char *why)
 {
     int64_t decided = session->decided;
-    if (session->state == MQ_SMTP_QUITTING || session->state == MQ_SMTP_IDLE) {
-        why = ""; /* some relays answer QUIT by closing, and all may end a session that waits */
+    if (session->state == MQ_SMTP_QUITTING || mq_smtp_is_spare(session)) {
+        why = ""; /* some relays answer QUIT by closing, and all may end a spare session */
     }
     settle_lost(session, mq_smtp_current(session), why);
     session->decided = decided; /* mq_smtp_finish() counted a mail that the relay did not answer */
