@@ -222,16 +222,26 @@ static enum mq_status take_field(struct work *work, const struct mq_message_fiel
     return MQ_OK;
 }
 
+/* Cuts commas behind the last address: another one follows. */
+static struct mq_str cut_commas(struct mq_str value)
+{
+    while (value.len > 0 && memchr(", \t\r\n", value.data[value.len - 1], 5)) {
+        value.len--;
+    }
+    return value;
+}
+
 /* Appends a field, and the addresses of the later fields of its kind. */
 static void put_joined(struct mq_buffer *out, struct mq_message_fields fields)
 {
     enum kind kind = kind_of(fields.name);
-    const char *end = fields.value.data + fields.value.len;
+    struct mq_str value = kind == SUBJECT ? fields.value : cut_commas(fields.value);
+    const char *end = value.data + value.len;
     mq_buffer_append(out, fields.name.data, (size_t)(end - fields.name.data));
     while (kind != SUBJECT && mq_message_fields_next(&fields)) {
         if (kind_of(fields.name) == kind && fields.value.len > 0) {
             mq_buffer_cstr(out, ",\r\n ");
-            mq_buffer_str(out, fields.value);
+            mq_buffer_str(out, cut_commas(fields.value));
         }
     }
     mq_buffer_append(out, "\r\n", 2);
