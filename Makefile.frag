@@ -9,8 +9,8 @@ MAILQUEUE_CLASSES = $(INSTALL_ROOT)$(prefix)/share/mailqueue
 # PECL, bin/mailqueue is not here: PECL has installed it, as a script, in its bin_dir.
 install-mailqueue-command:
 	@echo "Installing the mailqueue command:  $(INSTALL_ROOT)$(prefix)/bin/"
-	@$(mkinstalldirs) $(INSTALL_ROOT)$(prefix)/bin
-	@for classes in cli web; do \
+	@umask 022 && $(mkinstalldirs) $(INSTALL_ROOT)$(prefix)/bin
+	@umask 022 && for classes in cli web; do \
 		to=$(MAILQUEUE_CLASSES)/$$classes; rm -rf $$to.new $$to.old; \
 		(cd $(srcdir) && find $$classes/ -type f) | while read file; do \
 			$(mkinstalldirs) $$to.new/`dirname $${file#$$classes/}` && \

@@ -37,7 +37,7 @@ final class Page extends Command
     {
         $quoted = static fn (string $text): string => var_export($text, true);
         $options = implode(', ', array_map($quoted, $this->words()));
-        $classes = $quoted(dirname(__DIR__, 2) . '/web/autoload.php');
+        $classes = $quoted(self::web('autoload.php'));
         return <<<PHP
             <?php
 
@@ -50,6 +50,14 @@ final class Page extends Command
             MailQueue\Web\Page::of([$options])->handle();
 
             PHP;
+    }
+
+    /** The path of one of the page's files. */
+    private static function web(string $name): string
+    {
+        $path = dirname(__DIR__, 2) . "/web/$name";
+        return @is_file($path) ? $path
+            : throw Stop::config("$path is missing: copy the directory web beside cli.");
     }
 
     /** @return list<string> the options that name the queue */
@@ -92,8 +100,7 @@ final class Page extends Command
         }
         echo "http://$address/ shows the page; Ctrl+C ends it.\n";
         Extension::become(
-            [PHP_BINARY, ...self::phpOptions(), '-S', $address,
-                dirname(__DIR__, 2) . '/web/serve.php'],
+            [PHP_BINARY, ...self::phpOptions(), '-S', $address, self::web('serve.php')],
             ['MAILQUEUE_PAGE_OPTIONS' => Terminal::json($this->words(), 0)] + getenv()
         );
         throw Stop::config('This PHP cannot start programs. Let a web server show what '

@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace MailQueue\Bridge;
 
-/** Event: a message is in the queue; it was committed before this was dispatched. */
+/**
+ * Event: a message is in the queue. It is committed, unless the queue is in a transaction of yours
+ * (new MailQueue($pdo)).
+ */
 final class MessageQueued
 {
     /**

@@ -449,9 +449,9 @@ static void settle_pause(struct mq_lane *lane)
 static bool rests(const struct mq_lane *lane)
 {
     const struct mq_run *run = lane->run;
-    bool all =
-        run->claim.end != MQ_CLAIM_TOKENS && run->claim.locked_ms == 0 && mq_run_is_idle(run);
-    return (run->relays->lane_count > 1 || (all && !mq_run_database_fails(run))) &&
+    bool all = run->claim.end != MQ_CLAIM_TOKENS && run->claim.end != MQ_CLAIM_MORE &&
+               mq_run_is_idle(run) && !mq_run_database_fails(run);
+    return (run->relays->lane_count > 1 || all) && run->claim.locked_ms == 0 &&
            mq_run_now_ms(run) - lane->moved_ms >= IDLE_MS;
 }
 

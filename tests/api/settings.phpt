@@ -25,8 +25,8 @@ preg_match('/`mailqueue.max_message_size` \| bytes \| (\d+)/', $page, $size);
 var_dump($size[1] === ini_get('mailqueue.max_message_size'));
 
 // Names of environment variables: the command line's, the log's and the DSNs'.
-$files = array_map(static fn(string $name): string => __DIR__ . "/../../$name", ['cli', 'src/worker/files.c', 'src/php/pdo/server.c', 'web/Options.php']);
-$files = [...glob("$files[0]/*.php"), ...glob("$files[0]/*/*.php"), $files[1], $files[2], $files[3]];
+$files = array_map(static fn(string $name): string => __DIR__ . "/../../$name", ['cli', 'src/php/paths.c', 'src/php/class/queue_construct.c', 'src/php/pdo/server.c', 'web/Options.php']);
+$files = [...glob("$files[0]/*.php"), ...glob("$files[0]/*/*.php"), ...array_slice($files, 1)];
 $used = implode(array_map(file_get_contents(...), $files));
 preg_match_all('/\b(MAILQUEUE_(?!LOADING|PROCESS\b|PAGE_OPTIONS|G\b)[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z]+(?:_[A-Z]+)*|NO_COLOR)\b/', $used, $inCode);
 preg_match_all('/`(MAILQUEUE_[A-Z_]+|MAIL_QUEUE_LOG|DISPATCH_[A-Z_]+|NO_COLOR)`/', $page, $inPage);

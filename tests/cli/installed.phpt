@@ -50,7 +50,7 @@ foreach (['cli', 'web'] as $classes) {
 }
 echo implode(' ', array_diff(scandir($share), ['.', '..'])), "\n";
 $modes = static fn(array $paths): string => implode(' ', array_unique(array_map(static fn(string $path): string => sprintf('%o', fileperms($path) & 0o777), $paths)));
-echo $modes(files_below($share)), ', ', $modes([$share, "$share/cli", "$share/cli/Doctor"]), ', ', $modes(["$dir/stage/opt/it/bin/mailqueue"]), "\n";
+echo $modes(files_below($share)), ', ', $modes([dirname($share), $share, "$share/cli", "$share/cli/Doctor", "$dir/stage/opt/it/bin"]), ', ', $modes(["$dir/stage/opt/it/bin/mailqueue"]), "\n";
 
 echo "-- beside it\n";
 $all = "$dir/stage/opt/it/share";
@@ -59,7 +59,7 @@ echo implode("\n", $beside), "\n";
 echo $modes(array_map(static fn(string $name): string => $all . $name, $beside)), ', ', $modes(["$all/man", "$all/man/man1", "$all/zsh/site-functions", "$share/service"]), "\n";
 foreach ($beside as $name) {
     $tree = file_get_contents(dirname(__DIR__, 2) . "/share$name");
-    $put = preg_replace('~(?<=ExecStart=)/\S+/php[\d.]*~', '/usr/bin/php', file_get_contents($all . $name));
+    $put = preg_replace('~(?<=ExecStart=|www-data )/\S+/php[\d.]*~', '/usr/bin/php', file_get_contents($all . $name));
     must($put === (str_contains($name, '/service/') ? str_replace('/usr/bin/mailqueue', '/opt/it/bin/mailqueue', $tree) : $tree), $name);
 }
 preg_match('/ExecStart=(\S+) .* (\S+) work/', file_get_contents("$share/service/mailqueue@.service"), $exec);
@@ -126,6 +126,9 @@ echo $show($run(["$dir/sbin/sendmail", '--json'], $mail));
 rename("$share/away", "$share/cli");
 echo $show($run(['-d', "open_basedir=$dir/app", $program, '--version']));
 echo $show($run(['-d', "open_basedir=$share:$dir", $program, '--version']));
+rename("$share/web", "$share/away");
+echo $show($run([$program, 'page']));
+rename("$share/away", "$share/web");
 
 echo "-- uninstalled\n";
 $install();
@@ -190,6 +193,7 @@ exit 78 mailqueue: The classes of this program are neither in %/opt/it/share/mai
 exit 78 {"error":"The classes of this program are neither in %/opt/it/share/mailqueue/cli nor in %/opt/it/cli. make install puts them there; in a source tree, link to bin/mailqueue.","exit":78}
 exit 78 mailqueue: The classes of this program are neither in %/opt/it/share/mailqueue/cli nor in %/opt/it/cli, or open_basedir hides them: add their directory to it.
 exit 0 VERSION
+exit 78 mailqueue: %/opt/it/share/mailqueue/web/autoload.php is missing: copy the directory web beside cli.
 -- uninstalled
 /share/zsh/vendor-completions/_mailqueue
 

@@ -82,7 +82,7 @@ MAILQUEUE_OPTIONS /etc/mailqueue/%i.conf
 -- their settings, and cron's
 mailqueue.conf: MAILQUEUE_DATABASE MAILQUEUE_TRANSPORT MAIL_QUEUE_LOG MAILQUEUE_OPTIONS
 mailqueue.cron: MAILQUEUE_DATABASE MAILQUEUE_TRANSPORT
-www-data runs /usr/bin/mailqueue work --quiet
+www-data runs /usr/bin/php /usr/bin/mailqueue work --quiet
 -- logrotate
 1
 1 mail-queue.log mail-queue.log.1 mail-queue.log.2.gz

@@ -222,10 +222,12 @@ static enum mq_status take_field(struct work *work, const struct mq_message_fiel
     return MQ_OK;
 }
 
-/* Cuts commas behind the last address: another one follows. */
-static struct mq_str cut_commas(struct mq_str value)
+/* What counts of a field of JOINED: addresses without commas behind the last one. */
+static struct mq_str value_of(const struct mq_message_fields *field)
 {
-    while (value.len > 0 && memchr(", \t\r\n", value.data[value.len - 1], 5)) {
+    struct mq_str value = field->value;
+    bool is_list = kind_of(field->name) != SUBJECT;
+    while (is_list && value.len > 0 && memchr(", \t\r\n", value.data[value.len - 1], 5)) {
         value.len--;
     }
     return value;
@@ -235,13 +237,14 @@ static struct mq_str cut_commas(struct mq_str value)
 static void put_joined(struct mq_buffer *out, struct mq_message_fields fields)
 {
     enum kind kind = kind_of(fields.name);
-    struct mq_str value = kind == SUBJECT ? fields.value : cut_commas(fields.value);
+    struct mq_str value = value_of(&fields);
     const char *end = value.data + value.len;
     mq_buffer_append(out, fields.name.data, (size_t)(end - fields.name.data));
     while (kind != SUBJECT && mq_message_fields_next(&fields)) {
-        if (kind_of(fields.name) == kind && fields.value.len > 0) {
+        value = value_of(&fields);
+        if (kind_of(fields.name) == kind && value.len > 0) {
             mq_buffer_cstr(out, ",\r\n ");
-            mq_buffer_str(out, cut_commas(fields.value));
+            mq_buffer_str(out, value);
         }
     }
     mq_buffer_append(out, "\r\n", 2);
@@ -261,7 +264,7 @@ static void join_repeated(struct work *work)
         if (bit == 0) {
             const char *begin = fields.name.data;
             mq_buffer_append(&joined, begin, (size_t)(fields.rest.data - begin));
-        } else if ((done & bit) == 0 && fields.value.len > 0) {
+        } else if ((done & bit) == 0 && value_of(&fields).len > 0) {
             put_joined(&joined, fields);
             done |= bit;
         }

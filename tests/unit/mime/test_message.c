@@ -85,7 +85,7 @@ static void test_cr_throughout(void **state)
                   "A: b\r\n c\r\n" HAVE "\r\na\r\n\r\n.\r\nb\r\n");
     assert_normal("To: a\rBcc: s\rTo: b\rBcc: t\rDate: x\rMessage-ID: <a@b>\r\rTo: c\r",
                   "To: a,\r\n b\r\n" HAVE "\r\nTo: c\r\n");
-    assert_normal("To: a, ,\rTo: b,\rDate: x\rMessage-ID: <a@b>\r\r",
+    assert_normal("To: ,\rTo: a, ,\rTo: ,\rTo: b,\rDate: x\rMessage-ID: <a@b>\r\r",
                   "To: a,\r\n b\r\n" HAVE "\r\n");
     assert_normal("A: b\r", "A: b\r\n" ADDED "\r\n");
     assert_normal("A: b\r\r", "A: b\r\n" ADDED "\r\n");
