@@ -47,8 +47,7 @@ final class Failure
      */
     public static function show(string $text, int $code, array $argv): int
     {
-        // Options may come before the command.
-        $isReport = in_array('bounce', array_slice($argv, 1), true) && !stream_isatty(STDIN);
+        $isReport = self::command($argv) === 'bounce' && !stream_isatty(STDIN);
         $code = $isReport ? ExitCode::TEMPFAIL : $code;
         $text .= str_contains($text, 'Too many open files')
             ? ' (Raise the limit of open files: ulimit -n.)' : '';
@@ -58,5 +57,22 @@ final class Failure
             ? Terminal::json(['error' => $text, 'exit' => $code], 0)
             : 'mailqueue: ' . Terminal::safe(preg_replace('/[ \r\n]*\n[ \r\n]*/', ' ', $text)));
         return $code;
+    }
+
+    /**
+     * The first word that is neither an option nor an option's value; null: there is none.
+     *
+     * @param list<string> $argv
+     */
+    private static function command(array $argv): ?string
+    {
+        for ($i = 1; isset($argv[$i]); $i++) {
+            if (!str_starts_with($argv[$i], '--')) {
+                return $argv[$i];
+            }
+            $option = preg_quote(substr($argv[$i], 2), '/');
+            $i += count(preg_grep("/^$option=/", array_keys(Commands::GLOBAL)) ?: []);
+        }
+        return null;
     }
 }

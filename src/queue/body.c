@@ -144,15 +144,18 @@ enum mq_status mq_queue_read_body(struct mq_queue *queue, struct mq_job *job, st
     return status == MQ_OK && job->body_state == MQ_BODY_STORED ? mq_error_nomem(err) : status;
 }
 
-enum mq_status mq_job_load_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err)
+enum mq_status mq_job_load_body(struct mq_queue *queue, struct mq_job *job, bool changes,
+                                struct mq_error *err)
 {
-    enum mq_status status;
-    if (mq_sql_row(queue, MQ_SQL_BODY, MQ_ARGS(mq_int(job->id)), &status, err)) {
+    struct mq_args id = MQ_ARGS(mq_int(job->id));
+    const char *locked = "SELECT content FROM {b} WHERE id = ?1{u}";
+    enum mq_status status = changes ? mq_sql_query_template(queue, locked, id, err)
+                                    : mq_sql_query(queue, MQ_SQL_BODY, id, err);
+    while (mq_sql_next(queue, &status, err)) {
         struct mq_str body = mq_sql_column_str(queue, 0);
         job->body = mq_str_dup(body.data ? body : MQ_STR(""));
         job->body_len = body.len;
         status = job->body ? MQ_OK : mq_error_nomem(err);
-        mq_sql_finish(queue);
     }
     return status;
 }

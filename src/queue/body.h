@@ -24,8 +24,10 @@ enum mq_status mq_queue_read_bodies(struct mq_queue *queue, struct mq_job *const
 /* Loads the message of a STORED job, which becomes LOADED or LOST. After a failure it is STORED
  * still; after MQ_NOMEM the queue can still be used. */
 enum mq_status mq_queue_read_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err);
-/* Loads the message of a job that need not be claimed; it stays NULL if there is none. */
-enum mq_status mq_job_load_body(struct mq_queue *queue, struct mq_job *job, struct mq_error *err);
+/* Loads the message of a job that need not be claimed; it stays NULL if there is none. `changes`:
+ * as it is now, and locked; otherwise as the transaction sees it. */
+enum mq_status mq_job_load_body(struct mq_queue *queue, struct mq_job *job, bool changes,
+                                struct mq_error *err);
 void mq_job_drop_body(struct mq_job *job); /* frees it; LOADED becomes STORED */
 /* Claims jobs and loads their messages: as many as have about max_bytes together and fit into
  * memory, but at least one. Other claimed jobs are released. */

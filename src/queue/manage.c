@@ -151,7 +151,7 @@ enum mq_status mq_queue_job(struct mq_queue *queue, int64_t id, struct mq_job *o
     MQ_TRY(mq_schema_check(queue, err));
     enum mq_status status = mq_jobs_read(queue, MQ_SQL_JOB, MQ_ARGS(mq_int(id)), &list, err);
     if (status == MQ_OK && list.count) {
-        status = mq_job_load_body(queue, &list.jobs[0], err);
+        status = mq_job_load_body(queue, &list.jobs[0], false, err);
     }
     if (status == MQ_OK) {
         status = mq_queue_expect(queue, list.jobs, list.count, err);

@@ -153,7 +153,7 @@ static enum mq_status resend_job(struct mq_tx *tx, struct resend *resend,
     size_t left = old->recipients.count;
     MQ_TRY(check(tx, old, err));
     MQ_TRY(mq_job_bring_back(old, err));
-    MQ_TRY(mq_job_load_body(tx->queue, old, err));
+    MQ_TRY(mq_job_load_body(tx->queue, old, true, err));
     if (how->to) {
         MQ_TRY(mq_idn_address(mq_str_of(how->to), "to", &resend->right, err));
         if (how->instead) {

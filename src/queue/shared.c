@@ -71,10 +71,10 @@ const char *mq_queue_identity(struct mq_queue *queue, struct mq_error *err)
     }
     enum mq_status status =
         mq_sql_text_of(queue, MQ_SQL_IDENTITY, MQ_NO_ARGS, &queue->identity, err);
-    if (!queue->identity && (status == MQ_OK || status == MQ_DATABASE)) {
-        /* The server is too old, or does not tell its identity. If this host works for two such
-         * servers, they share a run directory: at worst a mail counts as uncertain although its
-         * outcome was known. */
+    if (!queue->identity && (status == MQ_OK || status == MQ_DATABASE || status == MQ_READONLY)) {
+        /* The server is too old, or does not tell its identity to this user. If this host works for
+         * two such servers, they share a run directory: at worst a mail counts as uncertain
+         * although its outcome was known. */
         queue->identity = mq_str_dup(mq_str_of(queue->names.table));
         if (!queue->identity) {
             mq_error_nomem(err);

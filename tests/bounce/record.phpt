@@ -116,7 +116,7 @@ on_backends(['native', 'sqlite', 'pgsql', 'mysql'], function (Backend $backend):
     $environment['MAILQUEUE_DATABASE'] = temp_directory() . '/none/mail.db';
     [$code, , $errors] = typed('echo x | mailqueue bounce', $environment);
     echo "exit $code ", str_contains($errors, 'There is no database') ? 'no database' : $errors, "\n";
-    [$code] = typed('echo x | mailqueue --table mail_queue bounce', $environment); // an option first
+    [$code] = typed('echo x | mailqueue --table list bounce', $environment); // an option first
     echo "exit $code\n";
 });
 ?>

@@ -148,6 +148,16 @@ $other->commit();
 $queue->campaign('spring')->add(['a@example.org']);
 echo $queue->campaign('spring')->preview('a@example.org') === '' ? 'no' : 'a', " message\n";
 
+echo "resend() in a transaction that cannot see the mail\n";
+$other->beginTransaction();
+$other->query('SELECT * FROM mail_body')->fetchAll();
+$id = $queue->enqueue(mail_fields());
+$queue->hold([$id]);
+$new = (new MailQueue($other))->resend($id);
+$other->commit();
+echo str_contains((string) $queue->job($new)->message, 'Subject:') ? 'a' : 'no', " message\n";
+$queue->delete([$new]);
+
 echo "a hold waits for a claim that is under way, and finds the job claimed\n";
 $id = $queue->enqueue(mail_fields());
 $second = new MailQueue($other);
@@ -197,6 +207,8 @@ int(1)
 bool(true)
 int(1)
 campaign() in a transaction that cannot see the campaign of another
+a message
+resend() in a transaction that cannot see the mail
 a message
 a hold waits for a claim that is under way, and finds the job claimed
 there

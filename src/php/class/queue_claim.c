@@ -184,9 +184,11 @@ ZEND_METHOD(MailQueue, fail)
           mq_php_check_range(4, retry_after, 0, MQ_PHP_SPAN_MAX_S, " (seconds) or null"))) {
         RETURN_THROWS();
     }
+    char text[MQ_ERROR_TEXT_MAX]; /* may not be UTF-8: a relay's words */
+    mq_str_printable(text, sizeof(text), 0, (struct mq_str){ZSTR_VAL(error), ZSTR_LEN(error)});
     struct mq_settlement outcome = {
         .outcome = permanent ? MQ_OUTCOME_REFUSED : MQ_OUTCOME_DEFERRED,
-        .error = ZSTR_VAL(error),
+        .error = text,
         .retry_after_s = retry_null ? -1 : retry_after,
     };
     settle(ZEND_THIS, object, &outcome, return_value);
