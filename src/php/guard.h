@@ -28,8 +28,8 @@ struct mq_php_callable {
     zend_fcall_info_cache cache;
 };
 
-/* Calls the callable and frees its `count` arguments. The caller frees `result`, which is no
- * reference, and undefined if an exception is pending afterwards. To be called only within
+/* Calls the callable and frees its `count` arguments. The caller frees `result`, which is never a
+ * reference, and is undefined if an exception is pending afterwards. To be called only within
  * mq_php_survives(). */
 void mq_php_call(struct mq_php_callable *callable, uint32_t count, zval *arguments, zval *result);
 
