@@ -35,7 +35,7 @@ struct mq_group {
 enum mq_status mq_group_parse(struct mq_str text, struct mq_group *out, struct mq_error *err);
 void mq_group_clear(struct mq_group *group);
 
-/* Appends the text without secrets. MQ_CONFIG: it is no group, or a DSN of it cannot be used. */
+/* Appends the text without secrets. MQ_CONFIG: the text or one of its DSNs cannot be read. */
 enum mq_status mq_group_redact(struct mq_str text, struct mq_buffer *out, struct mq_error *err);
 
 /* Whether a relay of the group has a secret in its DSN (mq_dsn_has_secret()). If the text is not
